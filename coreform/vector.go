@@ -1,0 +1,207 @@
+package coreform
+
+import "iter"
+
+// Vector is a persistent vector: a trie of 32-way nodes with the last, partly
+// filled leaf kept apart. Its shape depends only on its length, so the digests
+// of the nodes can be cached and an update re-hashes O(log n) of them.
+type Vector struct {
+	n     int
+	shift uint // 5 × levels of inner nodes
+	root  *vecNode
+	tail  *vecNode
+	shape shape
+	cell  DigestCell
+}
+
+const vecBits, vecWidth, vecMask = 5, 32, 31
+
+// vecNode is a leaf (vals) or an inner node (kids).
+type vecNode struct {
+	kids  []*vecNode
+	vals  []Value
+	shape shape // of the content, not counting the vector's own level
+	cell  DigestCell
+}
+
+func newVecLeaf(vals []Value) *vecNode {
+	n := &vecNode{vals: vals}
+	for _, v := range vals {
+		n.shape.add(v)
+	}
+	return n
+}
+
+func newVecInner(kids []*vecNode) *vecNode {
+	n := &vecNode{kids: kids}
+	for _, k := range kids {
+		n.shape.merge(k.shape)
+	}
+	return n
+}
+
+var emptyVec = &Vector{shape: shape{}.outer()}
+
+// Vec returns the vector of the given values. It takes ownership of vs.
+func Vec(vs ...Value) Value {
+	if len(vs) == 0 {
+		return Value{ref: emptyVec}
+	}
+	tailLen := (len(vs)-1)&vecMask + 1
+	full := len(vs) - tailLen
+	level := make([]*vecNode, 0, full/vecWidth)
+	for i := 0; i < full; i += vecWidth {
+		level = append(level, newVecLeaf(vs[i:i+vecWidth:i+vecWidth]))
+	}
+	v := &Vector{n: len(vs), tail: newVecLeaf(vs[full:])}
+	for len(level) > 1 || (len(level) == 1 && v.shift == 0) {
+		next := make([]*vecNode, 0, (len(level)+vecMask)/vecWidth)
+		for i := 0; i < len(level); i += vecWidth {
+			next = append(next, newVecInner(level[i:min(i+vecWidth, len(level))]))
+		}
+		level = next
+		v.shift += vecBits
+	}
+	if len(level) == 1 {
+		v.root = level[0]
+	}
+	v.finish()
+	return Value{ref: v}
+}
+
+func (v *Vector) finish() {
+	var s shape
+	if v.root != nil {
+		s.merge(v.root.shape)
+	}
+	if v.tail != nil {
+		s.merge(v.tail.shape)
+	}
+	v.shape = s.outer()
+}
+
+// Len returns the number of elements.
+func (v *Vector) Len() int { return v.n }
+
+func (v *Vector) tailStart() int {
+	if v.n == 0 {
+		return 0
+	}
+	return (v.n - 1) &^ vecMask
+}
+
+// leaf returns the leaf that holds element i.
+func (v *Vector) leaf(i int) *vecNode {
+	if i >= v.tailStart() {
+		return v.tail
+	}
+	node := v.root
+	for s := v.shift; s > 0; s -= vecBits {
+		node = node.kids[i>>s&vecMask]
+	}
+	return node
+}
+
+// At returns element i; 0 ≤ i < Len.
+func (v *Vector) At(i int) Value { return v.leaf(i).vals[i&vecMask] }
+
+// All yields the elements in order.
+func (v *Vector) All() iter.Seq2[int, Value] {
+	return func(yield func(int, Value) bool) {
+		for i := 0; i < v.n; i += vecWidth {
+			for j, x := range v.leaf(i).vals {
+				if !yield(i+j, x) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Slice returns the elements as a new slice that the caller owns.
+func (v *Vector) Slice() []Value {
+	out := make([]Value, 0, v.n)
+	for _, x := range v.All() {
+		out = append(out, x)
+	}
+	return out
+}
+
+// Set returns the vector with element i replaced; 0 ≤ i < Len. It allocates
+// O(log n).
+func (v *Vector) Set(i int, x Value) Value {
+	w := &Vector{n: v.n, shift: v.shift, root: v.root, tail: v.tail}
+	if i >= v.tailStart() {
+		w.tail = newVecLeaf(replaced(v.tail.vals, i&vecMask, x))
+	} else {
+		w.root = v.setIn(v.root, v.shift, i, x)
+	}
+	w.finish()
+	return Value{ref: w}
+}
+
+// setIn recurses once per level: at most 13 for 2^63 elements.
+func (v *Vector) setIn(node *vecNode, s uint, i int, x Value) *vecNode {
+	at := i >> s & vecMask
+	if s == 0 {
+		return newVecLeaf(replaced(node.vals, at, x))
+	}
+	return newVecInner(replaced(node.kids, at, v.setIn(node.kids[at], s-vecBits, i, x)))
+}
+
+func replaced[T any](in []T, at int, x T) []T {
+	out := make([]T, max(len(in), at+1))
+	copy(out, in)
+	out[at] = x
+	return out
+}
+
+// Push returns the vector with x added at the end. It allocates O(log n).
+func (v *Vector) Push(x Value) Value {
+	w := &Vector{n: v.n + 1, shift: v.shift, root: v.root}
+	if v.n&vecMask != 0 { // the tail has room
+		w.tail = newVecLeaf(replaced(v.tail.vals, v.n&vecMask, x))
+		w.finish()
+		return Value{ref: w}
+	}
+	if v.n > 0 {
+		w.root, w.shift = v.withLeaf(v.tail)
+	}
+	w.tail = newVecLeaf([]Value{x})
+	w.finish()
+	return Value{ref: w}
+}
+
+// withLeaf returns the trie with a full leaf added after its last one.
+func (v *Vector) withLeaf(leaf *vecNode) (*vecNode, uint) {
+	at := v.n - vecWidth // index of the leaf's first element
+	if v.root == nil {
+		return newVecInner([]*vecNode{leaf}), vecBits
+	}
+	if at>>v.shift >= vecWidth { // the trie is full: one level more
+		return newVecInner([]*vecNode{v.root, vecPath(v.shift, leaf)}), v.shift + vecBits
+	}
+	return v.addIn(v.root, v.shift, at, leaf), v.shift
+}
+
+func (v *Vector) addIn(node *vecNode, s uint, at int, leaf *vecNode) *vecNode {
+	i := at >> s & vecMask
+	var kid *vecNode
+	switch {
+	case s == vecBits:
+		kid = leaf
+	case i < len(node.kids):
+		kid = v.addIn(node.kids[i], s-vecBits, at, leaf)
+	default:
+		kid = vecPath(s-vecBits, leaf)
+	}
+	return newVecInner(replaced(node.kids, i, kid))
+}
+
+func vecPath(s uint, leaf *vecNode) *vecNode {
+	node := leaf
+	for ; s > 0; s -= vecBits {
+		node = newVecInner([]*vecNode{node})
+	}
+	return node
+}
