@@ -2,12 +2,12 @@ package canonjson
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"os"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/gcrun/gcrun/internal/testkit"
 )
 
 type vectorCase struct{ JSON, Canonical string }
@@ -20,24 +20,9 @@ type vectors struct {
 	StrictReject  []string     `json:"strict_reject"`
 }
 
-func loadVectors(t testing.TB) vectors {
+func loadVectors(t testing.TB) (v vectors) {
 	t.Helper()
-	data, err := os.ReadFile("testdata/vectors/canonical-json.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var v vectors
-	if err := json.Unmarshal(data, &v); err != nil {
-		t.Fatal(err)
-	}
-	for name, n := range map[string]int{
-		"cases": len(v.Cases), "reject": len(v.Reject), "nfc_cases": len(v.NFCCases),
-		"nfc_collisions": len(v.NFCCollisions), "strict_reject": len(v.StrictReject),
-	} {
-		if n == 0 {
-			t.Fatalf("the vector file has no %s", name)
-		}
-	}
+	testkit.Vectors(t, "testdata/vectors/canonical-json.json", &v)
 	return v
 }
 

@@ -10,7 +10,7 @@ import (
 type decimal struct {
 	neg    bool
 	digits []byte
-	exp    int
+	exp    int64
 }
 
 // expBound is where exponents saturate. No literal is long enough for its digits
@@ -32,7 +32,7 @@ func readDecimal(literal, buf []byte) decimal {
 	whole, fraction, _ := bytes.Cut(mantissa, []byte{'.'})
 	digits := append(append(buf[:0], whole...), fraction...)
 	significant := bytes.TrimLeft(digits, "0")
-	d.exp = len(whole) - (len(digits) - len(significant)) + readExponent(exponent)
+	d.exp = int64(len(whole)-(len(digits)-len(significant))) + readExponent(exponent)
 	d.digits = bytes.TrimRight(significant, "0")
 	if len(d.digits) == 0 {
 		return decimal{}
@@ -40,11 +40,11 @@ func readDecimal(literal, buf []byte) decimal {
 	return d
 }
 
-func readExponent(s []byte) int {
+func readExponent(s []byte) int64 {
 	neg := len(s) > 0 && s[0] == '-'
-	e := 0
+	e := int64(0)
 	for _, c := range bytes.TrimLeft(s, "+-") {
-		e = min(e*10+int(c-'0'), expBound)
+		e = min(e*10+int64(c-'0'), expBound)
 	}
 	if neg {
 		return -e
@@ -70,7 +70,7 @@ func (d decimal) float(buf []byte) (f float64, code Code) {
 	text := append(buf[:0], "0."...)
 	text = append(text, d.digits...)
 	text = append(text, 'e')
-	text = strconv.AppendInt(text, int64(d.exp), 10)
+	text = strconv.AppendInt(text, d.exp, 10)
 	f, err := strconv.ParseFloat(string(text), 64)
 	switch {
 	case err != nil:
@@ -99,7 +99,7 @@ func appendFloat(dst []byte, f float64) []byte {
 	if d.neg {
 		dst = append(dst, '-')
 	}
-	k, n := len(d.digits), d.exp
+	k, n := len(d.digits), int(d.exp)
 	switch {
 	case k <= n && n <= 21:
 		dst = append(dst, d.digits...)
