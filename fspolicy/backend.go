@@ -12,6 +12,10 @@ type fault Kind
 
 func (f fault) Error() string { return string(f) }
 
+// errNoLink is a backend's answer when an entry described as a link is not one
+// when it is read, because someone replaced it in between.
+const errNoLink = fault(KindBusy)
+
 // kindOf returns the kind of a backend's error.
 func kindOf(err error) Kind {
 	if f, ok := err.(fault); ok {
@@ -50,6 +54,7 @@ type dirNode interface {
 	info() (nodeInfo, error)
 	// lstat describes an entry, a link as itself.
 	lstat(name string) (nodeInfo, error)
+	// readlink returns a link's target, and errNoLink when it is none any more.
 	readlink(name string) (string, error)
 	// openDir opens a directory and never waits, whatever name is.
 	openDir(name string) (dirNode, error)

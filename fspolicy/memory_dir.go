@@ -86,7 +86,7 @@ func (d *memDir) readlink(name string) (string, error) {
 	}
 	defer d.disk.mu.Unlock()
 	if n.kind != EntrySymlink {
-		return "", fault(KindOther)
+		return "", errNoLink
 	}
 	return n.target, nil
 }

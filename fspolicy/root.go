@@ -199,6 +199,9 @@ func describeInfo(info fs.FileInfo) nodeInfo {
 
 func (d *osDir) readlink(name string) (string, error) {
 	target, err := d.root.Readlink(name)
+	if notALink(err) {
+		return "", errNoLink
+	}
 	return filepath.ToSlash(target), d.fault(err)
 }
 

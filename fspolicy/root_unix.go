@@ -53,6 +53,9 @@ func hostKind(err error) Kind {
 	return kindOf(err)
 }
 
+// notALink reports whether reading a link failed because it is none.
+func notALink(err error) bool { return errors.Is(err, unix.EINVAL) }
+
 // linksUnsupported reports whether the host refused a hard link for what the
 // file system cannot do. Some say "not permitted" for it, which is safe to take
 // the same way: the next step meets a true lack of permission again.

@@ -57,6 +57,9 @@ func hostKind(err error) Kind {
 	return kindOf(err)
 }
 
+// notALink reports whether reading a link failed because it is none.
+func notALink(err error) bool { return errors.Is(err, windows.ERROR_NOT_A_REPARSE_POINT) }
+
 func linksUnsupported(err error) bool {
 	return errors.Is(err, windows.ERROR_NOT_SUPPORTED) || errors.Is(err, windows.ERROR_INVALID_FUNCTION)
 }

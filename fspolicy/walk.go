@@ -182,6 +182,9 @@ func (w *walker) step() (bool, error) {
 		return false, err
 	}
 	w.pl.name, w.pl.found, w.pl.info = s.name, found, info
+	if w.t.guard.ofEntry(w.pl.at.key, s.name, info.key) == Hidden {
+		return false, w.refuse(KindProtected)
+	}
 	switch {
 	case !found && w.mkdirs:
 		return false, w.makeDir(s.name)
@@ -263,6 +266,9 @@ func (w *walker) link(name string) error {
 	}
 	target, err := w.pl.dir.readlink(name)
 	switch {
+	case err == errNoLink:
+		w.pending = append(w.pending, step{name: name, exact: true})
+		return nil // look again; the bound on steps ends it
 	case err != nil:
 		return err
 	case target == "":
