@@ -115,11 +115,15 @@ func TestDirectoryModes(t *testing.T) {
 		chmod(t, r, "frozen", 0o555)
 		chmod(t, r, "shut", 0o600)
 		f := r.fs()
-		wantRead(t, f, "unlisted/f", "f")
-		_, err := list(t, f, "unlisted", ListOptions{})
+		_, err := read(t, f, "unlisted/f")
+		wantErr(t, "read", err, KindPermissionDenied, "unlisted/f")
+		_, err = list(t, f, "unlisted", ListOptions{})
 		wantErr(t, "list", err, KindPermissionDenied, "unlisted")
 		_, err = list(t, f, ".", ListOptions{Recursive: true})
 		wantErr(t, "list all", err, KindPermissionDenied, "shut")
+		if info, err := f.Stat(bg, p(t, "unlisted")); err != nil || info.Kind != EntryDir || info.ReadOnly {
+			t.Errorf("stat of a directory that cannot be read: %v %v", info, err)
+		}
 		wantRead(t, f, "frozen/f", "f")
 		wantErr(t, "append", appendTo(t, f, "frozen/f", "x"), "", "")
 		for _, c := range calls {

@@ -253,6 +253,89 @@ func TestInjectedFailures(t *testing.T) {
 	}
 }
 
+// Where the host has no hard links, what needs one still works and still takes
+// nothing that is there.
+// spec: PATH-13
+func TestHostWithoutHardLinks(t *testing.T) {
+	m := NewMemory()
+	picture(&memoryRig{t: t, mem: m})
+	m.Inject(func(step, _ string) Kind {
+		if step == "link" {
+			return KindOther
+		}
+		return ""
+	})
+	wantErr(t, "new", write(t, m, "fresh", "fresh", WriteNew), "", "")
+	wantRead(t, m, "fresh", "fresh")
+	wantErr(t, "new, taken", write(t, m, "file", "x", WriteNew), KindAlreadyExists, "file")
+	wantErr(t, "rename", m.Rename(bg, p(t, "fresh"), p(t, "moved"), false), "", "")
+	wantRead(t, m, "moved", "fresh")
+	// Taken between the look and the step.
+	m.Inject(func(step, path string) Kind {
+		switch step {
+		case "link":
+			return KindOther
+		case "create":
+			if !isTempName(path) {
+				return KindAlreadyExists
+			}
+		}
+		return ""
+	})
+	wantErr(t, "new, taken meanwhile", write(t, m, "late", "x", WriteNew), KindAlreadyExists, "late")
+	m.Inject(nil)
+	for _, name := range m.HostNames(".") {
+		if isTempName(name) || name == "late" {
+			t.Errorf("left %s behind", name)
+		}
+	}
+}
+
+// Every kind has its class, and a message safe for a terminal.
+// spec: PATH-3
+func TestKindsAndMessages(t *testing.T) {
+	classes := map[Class]string{
+		ClassIO: "not-found permission-denied already-exists is-a-directory not-a-directory not-empty not-regular " +
+			"read-only no-space too-large too-many-links cross-device busy interrupted other",
+		ClassPath: "empty nul backslash absolute empty-component dot-component dot-dot-component drive-prefix " +
+			"component-too-long path-too-long not-nfc not-utf8 escapes protected root control-character " +
+			"reserved-character device-name trailing-space-or-dot",
+		ClassEncoding:  "unencodable",
+		ClassCollision: "collision",
+	}
+	for class, kinds := range classes {
+		for _, k := range strings.Fields(kinds) {
+			if Kind(k).Class() != class {
+				t.Errorf("%s has the class %d, want %d", k, Kind(k).Class(), class)
+			}
+		}
+	}
+	e := &Error{Kind: KindUnencodable, Path: "a‮b", Count: 3}
+	if got := e.Error(); got != `unencodable: "a\u202eb\x1b" (3 names)` {
+		t.Errorf("message %s", got)
+	}
+}
+
+// What happens to entries between two steps of a listing ends in a shorter
+// listing, not in an error.
+// spec: PATH-14
+func TestEntriesThatVanishWhileListed(t *testing.T) {
+	for _, step := range []string{"lstat", "opendir"} {
+		m := NewMemory()
+		picture(&memoryRig{t: t, mem: m})
+		m.Inject(func(s, path string) Kind {
+			if s == step && path == "dir" {
+				return KindNotFound
+			}
+			return ""
+		})
+		rows, err := m.List(bg, Path{}, ListOptions{Recursive: true})
+		if err != nil || kindIn(rows, "in") != "" || kindIn(rows, "file") == "" {
+			t.Errorf("%s: %v %v", step, rows, err)
+		}
+	}
+}
+
 // Only three ASCII characters are the form C of something else.
 // spec: PATH-9
 func TestMayHaveTwin(t *testing.T) {

@@ -159,7 +159,10 @@ func (w *walker) restart() error {
 		return w.fail(err)
 	}
 	w.pl.at = at
-	return w.checkDir()
+	if err := w.checkDir(); err != nil {
+		return w.fail(err)
+	}
+	return nil
 }
 
 // step walks one component and reports whether the walk is over.
@@ -228,8 +231,12 @@ func (w *walker) down(name string) error {
 	return w.checkDir()
 }
 
-// checkDir looks at the protection of the directory just opened.
+// checkDir looks at the protection and mode of the directory just opened.
+// Holding a directory open takes the right to read it, also to pass through.
 func (w *walker) checkDir() error {
+	if !w.pl.at.allows(4) {
+		return fault(KindPermissionDenied)
+	}
 	switch w.t.guard.ofKey(w.pl.at.key) {
 	case Hidden:
 		return w.refuse(KindProtected)
