@@ -234,7 +234,7 @@ func (t *tree) move(src, dst *place, to Path, overwrite bool) error {
 		if err == nil {
 			err = src.dir.remove(src.name, false)
 		} else if kindOf(err) == KindOther {
-			err = src.dir.rename(src.name, dst.dir, dst.name)
+			err = claimAndRename(src.dir, src.name, dst)
 		}
 	}
 	if err == nil {

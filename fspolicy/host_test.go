@@ -283,7 +283,17 @@ func TestHostWithoutHardLinks(t *testing.T) {
 		return ""
 	})
 	wantErr(t, "new, taken meanwhile", write(t, m, "late", "x", WriteNew), KindAlreadyExists, "late")
+	wantErr(t, "rename, taken meanwhile", m.Rename(bg, p(t, "moved"), p(t, "late"), false), KindAlreadyExists, "late")
+	m.Inject(func(step, path string) Kind {
+		if step == "link" || step == "rename" {
+			return KindOther
+		}
+		return ""
+	})
+	wantErr(t, "new, failing late", write(t, m, "late", "x", WriteNew), KindOther, "late")
+	wantErr(t, "rename, failing late", m.Rename(bg, p(t, "moved"), p(t, "late"), false), KindOther, "late")
 	m.Inject(nil)
+	wantRead(t, m, "moved", "fresh")
 	for _, name := range m.HostNames(".") {
 		if isTempName(name) || name == "late" {
 			t.Errorf("left %s behind", name)
@@ -310,7 +320,7 @@ func TestKindsAndMessages(t *testing.T) {
 			}
 		}
 	}
-	e := &Error{Kind: KindUnencodable, Path: "a‮b", Count: 3}
+	e := &Error{Kind: KindUnencodable, Path: "a\u202eb\x1b", Count: 3}
 	if got := e.Error(); got != `unencodable: "a\u202eb\x1b" (3 names)` {
 		t.Errorf("message %s", got)
 	}

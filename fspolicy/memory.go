@@ -16,6 +16,8 @@ type Memory struct {
 	disk *memDisk
 }
 
+var _ FS = (*Memory)(nil)
+
 // memDisk is the state all directories and files of one Memory share.
 type memDisk struct {
 	root *memNode

@@ -10,9 +10,14 @@ import (
 
 // Root is the FS on a directory of the host. It holds the directory open, so a
 // rename of it, or of anything above it, changes nothing for the run.
+//
+// Protected files are added with Protect and ProtectPath before the program
+// runs. All methods may be called from several goroutines.
 type Root struct {
 	*tree
 }
+
+var _ FS = (*Root)(nil)
 
 // OpenRoot opens the directory dir, following links in dir, and removes the
 // temporary files that earlier runs have left directly in it; those in other
@@ -51,8 +56,10 @@ func escapeError(r *os.Root) error {
 
 // Protect keeps the opened file or directory f from the program, under every
 // name it has or gets. An earlier call with a stricter level stays in force.
-// f may be closed afterwards, as long as the file keeps existing. The error is
-// an *Error without a path.
+// Keep f open, or the file in existence, for the run: hosts use the identity of
+// a file that is gone again. Protect does not know the directories above f, so
+// a file within the base needs ProtectPath as well. The error is an *Error
+// without a path.
 func (r *Root) Protect(f *os.File, level Level) error {
 	info, err := osFileInfo(f)
 	if err != nil {

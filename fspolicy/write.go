@@ -195,7 +195,7 @@ func (pl *place) publish(tmp temp, mode WriteMode) error {
 		// The file is there. A second name that stays is hidden and swept.
 		_ = pl.dir.remove(tmp.name, false)
 	} else if kindOf(err) == KindOther {
-		err = pl.publishWithoutLinks(tmp)
+		err = claimAndRename(pl.dir, tmp.name, pl)
 	}
 	if err != nil {
 		tmp.discard(pl.dir)
@@ -204,15 +204,20 @@ func (pl *place) publish(tmp temp, mode WriteMode) error {
 	return tmp.file.Close()
 }
 
-// publishWithoutLinks is for hosts without hard links: the name is taken with
-// an empty file, which is then replaced. A crash between leaves it empty.
-func (pl *place) publishWithoutLinks(tmp temp) error {
-	f, err := pl.dir.create(pl.name, newFilePerm)
+// claimAndRename moves an entry of d to a free name where the host does not
+// make the hard link that would do it: the name is taken with an empty file,
+// which is then replaced. A crash between the two leaves it empty.
+func claimAndRename(d dirNode, name string, to *place) error {
+	f, err := to.dir.create(to.name, newFilePerm)
 	if err != nil {
 		return err
 	}
 	f.Close()
-	return pl.dir.rename(tmp.name, pl.dir, pl.name)
+	err = d.rename(name, to.dir, to.name)
+	if err != nil {
+		_ = to.dir.remove(to.name, false)
+	}
+	return err
 }
 
 // copyData moves data to f. Errors of data come back as they are.
