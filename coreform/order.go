@@ -174,11 +174,16 @@ func (w *walk2) enterOthers(a, b Value) bool {
 		w.enter(a, b)
 		return true
 	}
-	if oa == nil || ob == nil || !oa.Comparable() || !ob.Comparable() || oa.TypeName() != ob.TypeName() {
+	if oa == nil || ob == nil || oa.TypeName() != ob.TypeName() || oa.Equality() != ob.Equality() {
 		return false
 	}
-	if oa == ob {
+	switch {
+	case oa.Equality() == EqualNever:
+		return false
+	case oa == ob:
 		return true
+	case oa.Equality() == EqualHash:
+		return StateHash(a) == StateHash(b)
 	}
 	la, ka := oa.Parts()
 	lb, kb := ob.Parts()

@@ -282,20 +282,30 @@ func (v Value) IntText() string {
 	return ""
 }
 
+// Equality is how core/eq? compares two values that are not data.
+type Equality uint8
+
+// The ways of comparing. Functions and effect programs are never equal, not
+// even to themselves; tokens and sealed values are equal when their parts are;
+// contracts when their state hashes are, because a handler is a function.
+const (
+	EqualNever Equality = iota
+	EqualParts
+	EqualHash
+)
+
 // Other is a value that is not data, defined by the evaluator. Implementations
 // are immutable pointers.
 type Other interface {
 	// TypeName names the kind for people: "function", "sealed", "contract", ….
 	TypeName() string
 
-	// Comparable reports whether two values of this type can be equal at all.
-	// Functions and effect programs never are, not even to themselves.
-	Comparable() bool
+	// Equality tells how two values of this type are compared.
+	Equality() Equality
 
 	// Parts returns what identifies the value beside its type name: a label
-	// that frames itself, and the values it holds, in a fixed order. Comparable
-	// values are equal iff type name and label are equal and the kids are; the
-	// state hash covers the same.
+	// that frames itself, and the values it holds, in a fixed order. It is what
+	// the state hash covers.
 	Parts() (label []byte, kids []Value)
 
 	// Cell is where the state hash of the value is remembered.
