@@ -46,14 +46,9 @@ func (c *canonicalizer) arity(n *Node, kids []Node, usage string) error {
 
 // tail canonicalizes the elements from an index on, all of them code.
 func (c *canonicalizer) tail(n, dst *Node, kids []Node, from int) error {
-	canon, err := c.each(kids[from:])
+	canon, err := c.each(kids, from)
 	if err != nil {
 		return err
-	}
-	if !sameKids(canon, kids[from:]) {
-		canon = append(slices.Clone(kids[:from]), canon...)
-	} else {
-		canon = kids
 	}
 	return c.rebuilt(n, dst, kids, canon)
 }
@@ -118,7 +113,7 @@ func (c *canonicalizer) body(n, dst *Node, exprs []Node) error {
 	if len(exprs) == 1 {
 		return c.code(&exprs[0], dst)
 	}
-	canon, err := c.each(exprs)
+	canon, err := c.each(exprs, 0)
 	if err != nil {
 		return err
 	}
@@ -147,7 +142,7 @@ func (c *canonicalizer) fn(n, dst *Node, kids []Node) error {
 		list := kids[1]
 		if len(params) > 1 {
 			one := params[i : i+1 : i+1]
-			list = Node{Term: listOf(one), Off: one[0].Off, End: one[0].End, Kids: one}
+			list = Node{Term: c.listOf(one), Off: one[0].Off, End: one[0].End, Kids: one}
 		}
 		if err := c.make(n, dst, []Node{kids[0], list, body}); err != nil {
 			return err
@@ -215,7 +210,7 @@ func (c *canonicalizer) bindings(list, dst *Node, usage string) error {
 		if err := c.tail(b, &k, parts, 1); err != nil {
 			return err
 		}
-		out = replaceKid(out, binds, i, &k)
+		out = c.replaceKid(out, binds, i, &k)
 	}
 	return c.rebuilt(list, dst, binds, out)
 }

@@ -56,14 +56,21 @@ func (e *CanonError) Unwrap() error {
 // [ErrNotTerm] if n holds something that is not data. The result nests at most
 // Limits.MaxDepth deep; a call or function of n arguments counts n. A form has
 // at most Limits.MaxTerms terms. Recursion is bounded by the depth limit.
-func Canonicalize(n Node, lim Limits) (Node, error) { return canonicalizeForm(&n, 0, lim) }
+func Canonicalize(n Node, lim Limits) (Node, error) {
+	c := newCanonicalizer(lim)
+	c.pairs = new(pairs)
+	return c.topLevel(&n)
+}
 
 // CanonicalizeModule canonicalizes every form of a module, up to the first
 // error.
 func CanonicalizeModule(forms []Node, lim Limits) ([]Node, error) {
 	out := make([]Node, len(forms))
+	c := newCanonicalizer(lim)
+	c.pairs = new(pairs)
 	for i := range forms {
-		n, err := canonicalizeForm(&forms[i], i, lim)
+		c.form, c.terms = i, 0
+		n, err := c.topLevel(&forms[i])
 		if err != nil {
 			return nil, err
 		}
@@ -75,13 +82,16 @@ func CanonicalizeModule(forms []Node, lim Limits) ([]Node, error) {
 // CanonicalizeTerm is [Canonicalize] for a term without positions, whoever
 // made it: improper pairs in code position are errors, in data they stay.
 func CanonicalizeTerm(v Value, lim Limits) (Value, error) {
-	n, err := canonicalizeForm(&Node{Term: v, Off: -1, End: -1}, 0, lim)
+	n, err := newCanonicalizer(lim).topLevel(&Node{Term: v, Off: -1, End: -1})
 	return n.Term, err
 }
 
-func canonicalizeForm(n *Node, form int, lim Limits) (Node, error) {
+func newCanonicalizer(lim Limits) *canonicalizer {
 	lim = lim.withDefaults()
-	c := canonicalizer{form: form, maxDepth: lim.MaxDepth, maxTerms: lim.MaxTerms}
+	return &canonicalizer{maxDepth: lim.MaxDepth, maxTerms: lim.MaxTerms}
+}
+
+func (c *canonicalizer) topLevel(n *Node) (Node, error) {
 	if !n.Term.IsData() {
 		return Node{}, ErrNotTerm
 	}
@@ -101,6 +111,28 @@ type canonicalizer struct {
 	// maxTerms bounds terms: a value that shares its parts can be
 	// exponentially larger as a tree than in memory.
 	maxTerms, terms int64
+	nodes           slab[Node]
+	// pairs is nil where a program made the term: see slab.
+	pairs *pairs
+}
+
+// listOf returns the proper list of the terms of kids.
+func (c *canonicalizer) listOf(kids []Node) Value {
+	if c.pairs != nil {
+		return c.pairs.listOf(kids)
+	}
+	l := Value{}
+	for i := len(kids) - 1; i >= 0; i-- {
+		l = Cons(kids[i].Term, l)
+	}
+	return l
+}
+
+// copied returns a copy of kids.
+func (c *canonicalizer) copied(kids []Node) []Node {
+	out := c.nodes.take(len(kids))
+	copy(out, kids)
+	return out
 }
 
 func (c *canonicalizer) bad(at *Node, hint, format string, args ...any) error {
@@ -181,7 +213,7 @@ func (c *canonicalizer) list(n, dst *Node) error {
 	if len(kids) == 1 {
 		return c.code(&kids[0], dst)
 	}
-	canon, err := c.each(kids)
+	canon, err := c.each(kids, 0)
 	if err != nil {
 		return err
 	}
@@ -194,11 +226,11 @@ func (c *canonicalizer) list(n, dst *Node) error {
 // apply nests a call of several arguments to the left.
 func (c *canonicalizer) apply(n, dst *Node, parts []Node) error {
 	acc := parts[0]
-	nested := make([]Node, 0, 2*(len(parts)-1))
+	nested := c.nodes.take(2 * (len(parts) - 1))
 	for i := range parts[1:] {
-		nested = append(nested, acc, parts[i+1])
 		kids := nested[2*i : 2*i+2 : 2*i+2]
-		acc = Node{Term: listOf(kids), Off: n.Off, End: n.End, Kids: kids}
+		kids[0], kids[1] = acc, parts[i+1]
+		acc = Node{Term: c.listOf(kids), Off: n.Off, End: n.End, Kids: kids}
 		if d := acc.Term.Depth(); d > c.maxDepth {
 			return c.tooDeep(n, d)
 		}
@@ -207,30 +239,30 @@ func (c *canonicalizer) apply(n, dst *Node, parts []Node) error {
 	return nil
 }
 
-// each canonicalizes nodes in code position. It returns kids itself if nothing
-// changed.
-func (c *canonicalizer) each(kids []Node) ([]Node, error) {
+// each canonicalizes the nodes from an index on, which are in code position. It
+// returns kids itself if nothing changed.
+func (c *canonicalizer) each(kids []Node, from int) ([]Node, error) {
 	out := kids
 	var k Node
-	for i := range kids {
+	for i := from; i < len(kids); i++ {
 		if !hasKids(kids[i].Term) {
 			continue
 		}
 		if err := c.code(&kids[i], &k); err != nil {
 			return nil, err
 		}
-		out = replaceKid(out, kids, i, &k)
+		out = c.replaceKid(out, kids, i, &k)
 	}
 	return out, nil
 }
 
 // replaceKid sets out[i] to k, where out is kids or already a copy of it.
-func replaceKid(out, kids []Node, i int, k *Node) []Node {
+func (c *canonicalizer) replaceKid(out, kids []Node, i int, k *Node) []Node {
 	if sameNode(k, &kids[i]) {
 		return out
 	}
 	if &out[0] == &kids[0] {
-		out = append([]Node(nil), kids...)
+		out = c.copied(kids)
 	}
 	out[i] = *k
 	return out
@@ -264,19 +296,11 @@ func (c *canonicalizer) rebuilt(n, dst *Node, kids, canon []Node) error {
 
 // make makes dst the list of kids in the place of n.
 func (c *canonicalizer) make(n, dst *Node, kids []Node) error {
-	*dst = Node{Term: listOf(kids), Off: n.Off, End: n.End, Kids: kids}
+	*dst = Node{Term: c.listOf(kids), Off: n.Off, End: n.End, Kids: kids}
 	if d := dst.Term.Depth(); d > c.maxDepth {
 		return c.tooDeep(n, d)
 	}
 	return nil
-}
-
-func listOf(kids []Node) Value {
-	l := Value{}
-	for i := len(kids) - 1; i >= 0; i-- {
-		l = Cons(kids[i].Term, l)
-	}
-	return l
 }
 
 // mapping canonicalizes the values of a map, in key order; keys are data. Of
@@ -293,7 +317,7 @@ func (c *canonicalizer) mapping(n, dst *Node) error {
 		if err := c.code(&kids[i], &k); err != nil {
 			return err
 		}
-		out = replaceKid(out, kids, i, &k)
+		out = c.replaceKid(out, kids, i, &k)
 	}
 	*dst = Node{Term: n.Term, Off: n.Off, End: n.End, Kids: kids}
 	if sameKids(out, kids) {

@@ -24,11 +24,10 @@ func DecodeCanonical(src []byte, lim Limits) (Value, error) {
 // checks the spelling, not whether the forms are canonical code; see
 // [CanonicalizeModule].
 func DecodeCanonicalModule(src []byte, lim Limits) ([]Value, error) {
-	nodes, err := ReadModule(src, lim)
+	vs, err := ReadTerms(src, lim)
 	if err != nil {
 		return nil, err
 	}
-	vs := Terms(nodes)
 	if err := spelled(src, vs, lim, true); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,14 @@ type Pair struct {
 
 // Cons returns the pair of car and cdr.
 func Cons(car, cdr Value) Value {
-	p := &Pair{car: car, cdr: cdr}
+	p := new(Pair)
+	p.init(car, cdr)
+	return Value{ref: p}
+}
+
+// init makes p, which nobody else has seen yet, the pair of car and cdr.
+func (p *Pair) init(car, cdr Value) {
+	p.car, p.cdr = car, cdr
 	p.shape = car.shape().outer()
 	switch t := cdr.ref.(type) {
 	case nil:
@@ -21,7 +28,6 @@ func Cons(car, cdr Value) Value {
 		p.shape.merge(cdr.shape().outer())
 		p.shape.flags |= hasImproper
 	}
-	return Value{ref: p}
 }
 
 // Car returns the first component.

@@ -25,6 +25,24 @@ func ReadModule(src []byte, lim Limits) ([]Node, error) {
 	}
 }
 
+// ReadTerms reads zero or more terms without positions. Nothing inside the
+// results is shared. Errors are as for [ReadModule].
+func ReadTerms(src []byte, lim Limits) ([]Value, error) {
+	r, err := newReader(src, lim, false)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		more, err := r.term()
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			return r.vals, nil
+		}
+	}
+}
+
 // ReadTerm reads a source that holds exactly one term, without positions.
 // Nothing inside the result is shared. Errors are as for [ReadModule].
 func ReadTerm(src []byte, lim Limits) (Value, error) {
@@ -60,6 +78,10 @@ type reader struct {
 	nodes  bool
 	open   []openTerm
 	left   int64 // terms that may still be read
+	// Used with positions only: terms of a program's own making must not keep
+	// each other alive.
+	pairs pairs
+	kids  slab[Node]
 }
 
 type place struct {
@@ -264,7 +286,11 @@ func (r *reader) finish(top openTerm) {
 		}
 		v = MapOf(es...)
 	default:
-		v = List(elems...)
+		if r.nodes {
+			v = r.pairs.list(elems)
+		} else {
+			v = List(elems...)
+		}
 	}
 	clear(elems)
 	r.vals = r.vals[:top.start]
@@ -294,7 +320,7 @@ func (r *reader) take(start int) []Node {
 	if n == 0 {
 		return nil
 	}
-	out := make([]Node, n)
+	out := r.kids.take(n)
 	for i := range out {
 		p := &r.places[start+i]
 		out[i] = Node{Term: r.vals[start+i], Off: p.off, End: p.end, Kids: p.kids}
