@@ -52,7 +52,7 @@ func (e *CanonError) Unwrap() error {
 // the way have the range of the source list they come from. Canonicalizing
 // what is canonical changes nothing. n must come from the reader or from here.
 //
-// Errors are *[CanonError], the first in the order of spec CF-CANON-4 … 12, or
+// Errors are *[CanonError], the first in the order of spec CF-CANON-2 … 7, or
 // [ErrNotTerm] if n holds something that is not data. The result nests at most
 // Limits.MaxDepth deep; a call or function of n arguments counts n. A form has
 // at most Limits.MaxTerms terms. Recursion is bounded by the depth limit.

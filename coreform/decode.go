@@ -8,7 +8,7 @@ import (
 // DecodeCanonical reads one term and accepts only the exact bytes that the
 // printer writes for it, so that a value has one spelling. Errors are a
 // *[ReadError]: those of [ReadTerm], and ReadNotCanonical with the offset of
-// the first difference. (spec CF-CANON-14)
+// the first difference. (spec CF-READ-10)
 func DecodeCanonical(src []byte, lim Limits) (Value, error) {
 	v, err := ReadTerm(src, lim)
 	if err != nil {

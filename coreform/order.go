@@ -2,6 +2,7 @@ package coreform
 
 import (
 	"bytes"
+	"io"
 	"strings"
 )
 
@@ -23,7 +24,7 @@ func Compare(a, b Value) int {
 			return 0
 		}
 		c, done := compareAtoms(a, b)
-		if !done {
+		if !done && !w.known(a, b) {
 			c = w.enter(a, b)
 		}
 		if c != 0 {
@@ -71,7 +72,32 @@ func compareBytes(a, b *Bytes) int {
 	if a == b || (a.n == b.n && !a.InMemory() && !b.InMemory() && a.ContentDigest() == b.ContentDigest()) {
 		return 0
 	}
-	return bytes.Compare(a.MustLoad(), b.MustLoad())
+	if a.InMemory() && b.InMemory() {
+		return bytes.Compare(a.data, b.data)
+	}
+	return compareStreams(a, b)
+}
+
+// compareStreams compares without holding more than a piece of each side.
+func compareStreams(a, b *Bytes) int {
+	ra, rb := a.Reader(), b.Reader()
+	pa, pb := make([]byte, flushSize), make([]byte, flushSize)
+	for left := min(a.n, b.n); left > 0; {
+		n := min(left, flushSize)
+		for _, side := range []struct {
+			r io.Reader
+			p []byte
+		}{{ra, pa[:n]}, {rb, pb[:n]}} {
+			if _, err := io.ReadFull(side.r, side.p); err != nil {
+				panic(Fault{err})
+			}
+		}
+		if c := bytes.Compare(pa[:n], pb[:n]); c != 0 {
+			return c
+		}
+		left -= n
+	}
+	return compareInt64(a.n, b.n)
 }
 
 func compareInt64(a, b int64) int {
@@ -106,7 +132,9 @@ func Equal(a, b Value) bool {
 			if sizeOf(a) != sizeOf(b) {
 				return false
 			}
-			c = w.enter(a, b)
+			if !w.known(a, b) {
+				c = w.enter(a, b)
+			}
 		}
 		if c != 0 {
 			return false
@@ -131,6 +159,35 @@ type walk2 struct {
 	frames []frame2
 	one    bool // a single pair of values is waiting in a, b
 	a, b   Value
+
+	// A value that shares its parts can be exponentially larger as a tree than
+	// in memory. So a walk that has opened many containers begins to ask
+	// digests, which are computed once per object, and to remember what it has
+	// opened.
+	opened int
+	seen   map[[2]any]struct{}
+}
+
+const manyContainers = 1 << 16
+
+// known reports whether two containers of one kind are known to be equal, or
+// were opened before, so that there is no need to look again.
+func (w *walk2) known(a, b Value) bool {
+	if w.opened++; w.opened <= manyContainers {
+		return false
+	}
+	if a.IsData() && b.IsData() {
+		return StateHash(a) == StateHash(b)
+	}
+	both := [2]any{a.ref, b.ref}
+	if _, ok := w.seen[both]; ok {
+		return true
+	}
+	if w.seen == nil {
+		w.seen = map[[2]any]struct{}{}
+	}
+	w.seen[both] = struct{}{}
+	return false
 }
 
 type frame2 struct {
@@ -171,7 +228,9 @@ func (w *walk2) enterOthers(a, b Value) bool {
 		if a.Kind() != b.Kind() || sizeOf(a) != sizeOf(b) {
 			return false
 		}
-		w.enter(a, b)
+		if !w.known(a, b) {
+			w.enter(a, b)
+		}
 		return true
 	}
 	if oa == nil || ob == nil || oa.TypeName() != ob.TypeName() || oa.Equality() != ob.Equality() {
@@ -180,11 +239,12 @@ func (w *walk2) enterOthers(a, b Value) bool {
 	switch {
 	case oa.Equality() == EqualNever:
 		return false
-	case oa == ob:
-		return true
 	case oa.Equality() == EqualHash:
 		return StateHash(a) == StateHash(b)
+	case w.known(a, b):
+		return true
 	}
+	// One object may differ from itself: it may hold a function.
 	la, ka := oa.Parts()
 	lb, kb := ob.Parts()
 	if !bytes.Equal(la, lb) || len(ka) != len(kb) {
