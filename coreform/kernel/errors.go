@@ -1,0 +1,52 @@
+package kernel
+
+import "github.com/gcrun/gcrun/coreform"
+
+// errorText is the one sentence of every sealed error the evaluator and its
+// natives make. (spec ERR: the table in spec/errors.md)
+var errorText = map[string]string{
+	"core/type-error":       "an argument has the wrong type",
+	"core/numeric-error":    "the arithmetic has no result",
+	"core/text-range-error": "a text position is out of range",
+	"core/bad-form":         "the form is not valid CoreForm",
+	"core/parse/eof":        "the text ends where a term is needed",
+	"core/parse/unexpected": "the text has an unexpected token",
+	"core/parse/escape":     "the text has an invalid escape",
+	"core/parse/int":        "the text has an invalid integer",
+	"core/parse/depth":      "the text nests too deep",
+	"core/parse/size":       "the text is too long",
+}
+
+// ErrorText returns the sentence of a code, "" for a code not known here.
+func ErrorText(code string) string { return errorText[code] }
+
+// ErrorCodes returns the codes ErrorText knows, in no particular order.
+func ErrorCodes() []string {
+	out := make([]string, 0, len(errorText))
+	for c := range errorText {
+		out = append(out, c)
+	}
+	return out
+}
+
+// ErrorPayload is the payload of a sealed error of the evaluator. context must
+// be a term.
+func ErrorPayload(code string, context Value) Value {
+	return coreform.MapOf(
+		coreform.Entry{Key: coreform.Sym(":error/code"), Value: coreform.Str(code)},
+		coreform.Entry{Key: coreform.Sym(":error/context"), Value: context},
+		coreform.Entry{Key: coreform.Sym(":error/message"), Value: coreform.Str(errorText[code])},
+	)
+}
+
+func kindContext(kind string) Value {
+	return coreform.MapOf(coreform.Entry{Key: coreform.Sym(":kind"), Value: coreform.Str(kind)})
+}
+
+// The three payloads primitives give, made once: errors are values, and equal
+// causes give equal bytes.
+var (
+	typeErrorPayload      = ErrorPayload("core/type-error", kindContext("type"))
+	numericErrorPayload   = ErrorPayload("core/numeric-error", kindContext("numeric"))
+	textRangeErrorPayload = ErrorPayload("core/text-range-error", kindContext("text-range"))
+)

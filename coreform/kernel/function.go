@@ -1,0 +1,139 @@
+package kernel
+
+import (
+	"encoding/binary"
+
+	"github.com/gcrun/gcrun/coreform"
+	"github.com/gcrun/gcrun/internal/digest"
+)
+
+// Fn is a function: code, the variables it captured, and the arguments it has
+// collected so far. All functions are curried; a call that gives fewer
+// arguments than the code wants makes another Fn.
+//
+// A chain (fn (x) (fn (y) …)) is compiled as one piece of code with two
+// parameters. What can be observed is that of the chain: the state hash and the
+// memory units of a partly applied Fn are those of the inner closure.
+type Fn struct {
+	proto *proto
+	caps  []Value
+	args  []Value
+	cell  coreform.DigestCell
+}
+
+// proto is the code shared by all closures of one (fn …) chain, or a native.
+type proto struct {
+	name   string // definition it belongs to, for people and library hashes
+	arity  int
+	native *Native
+
+	code     []instr
+	spans    []span // parallel to code
+	consts   []Value
+	protos   []*proto
+	captures []capture
+	slots    int // parameters and let variables
+	stack    int // slots and temporaries
+	unit     *unit
+
+	params    []string
+	bodies    []digest.Digest // state hash of the body below each parameter
+	usedParam []bool
+
+	lib     *definition // set for the function of a library definition
+	ordinal int         // of this chain within its definition, for library code
+	inline  *inlined    // set when the body is one primitive on the parameters
+}
+
+// capture says where a closure finds a variable when it is made.
+type capture struct {
+	name  string
+	local bool // a slot of the enclosing frame, else one of its captures
+	index int
+}
+
+type span struct{ off, end int32 }
+
+// inlined describes code whose body is (prim op p1 … pn).
+type inlined struct {
+	prim  *primitive
+	steps int64
+	units int64
+}
+
+// TypeName returns "function".
+func (f *Fn) TypeName() string { return "function" }
+
+// Equality says that functions are never equal.
+func (f *Fn) Equality() coreform.Equality { return coreform.EqualNever }
+
+// Cell holds the state hash.
+func (f *Fn) Cell() *coreform.DigestCell { return &f.cell }
+
+// Name returns the definition the function belongs to, "" if there is none.
+func (f *Fn) Name() string { return f.proto.name }
+
+func (f *Fn) remaining() int { return f.proto.arity - len(f.args) }
+
+// Parts returns what the rest of a run can depend on (state hash profile 0):
+// the code and what is captured. Library functions enter by name and revision,
+// so that it does not matter which are native; user functions by module and
+// code, the module standing for all definitions reachable from it.
+func (f *Fn) Parts() ([]byte, []Value) {
+	p := f.proto
+	if p.native != nil || p.lib != nil {
+		return libraryLabel(p.name, -1), f.args
+	}
+	if p.unit.library {
+		label := libraryLabel(p.name, p.ordinal)
+		return binary.BigEndian.AppendUint32(label, uint32(len(f.args))), f.captured()
+	}
+	k := len(f.args)
+	label := append([]byte("fn\x00"), p.unit.hash[:]...)
+	label = append(label, p.bodies[k][:]...)
+	return append(label, p.params[k]...), f.captured()
+}
+
+func libraryLabel(name string, ordinal int) []byte {
+	label := append([]byte("lib\x00"), name...)
+	label = append(label, 0)
+	label = binary.BigEndian.AppendUint32(label, libraryRevision)
+	return binary.BigEndian.AppendUint32(label, uint32(int32(ordinal)))
+}
+
+// captured returns the variables the closure holds: those of the chain and the
+// collected arguments that the code below still uses.
+func (f *Fn) captured() []Value {
+	if len(f.args) == 0 {
+		return f.caps
+	}
+	out := append([]Value(nil), f.caps...)
+	for i, a := range f.args {
+		if f.proto.usedParam[i] {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// levelUnits is what the closure after k collected arguments would allocate.
+func (p *proto) levelUnits(k int) int64 {
+	if p.native != nil {
+		return 2 + int64(k)
+	}
+	n := 2 + int64(len(p.captures))
+	for _, used := range p.usedParam[:k] {
+		if used {
+			n++
+		}
+	}
+	return n
+}
+
+// levelSteps is what making that closure costs: one visit of its fn form.
+func (p *proto) levelSteps() int64 {
+	if p.native != nil {
+		return 0
+	}
+	return 1
+}

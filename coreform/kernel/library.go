@@ -1,0 +1,175 @@
+package kernel
+
+import (
+	"fmt"
+	"sort"
+	"sync"
+
+	"github.com/gcrun/gcrun/coreform"
+)
+
+// libraryRevision enters the state hash of every library function (profile 0:
+// one revision for the whole library).
+const libraryRevision = 1
+
+// Library is the set of definitions a program sees beside its own: natives
+// written in Go and definitions written in CoreForm. It is immutable, compiled
+// piece by piece when first used, and safe for concurrent use by many programs.
+type Library struct {
+	defs map[string]*definition
+}
+
+// Native is a library function written in Go.
+type Native struct {
+	Name  string
+	Arity int // at least 1
+	// Fn computes the result. args has Arity elements, valid during the call
+	// only; none is a sealed error unless Errors says so.
+	Fn func(c *Call, args []Value) Value
+	// Errors says which arguments may be sealed errors: bit i for argument i.
+	// An error in any other place is the result, and Fn is not called.
+	Errors uint32
+}
+
+// definition is one name of a library.
+type definition struct {
+	name  string
+	lib   *Library
+	expr  coreform.Node // canonical; unused for natives
+	once  sync.Once
+	value Value
+	err   error
+
+	native *Native
+}
+
+// NewLibrary makes a library of natives and of CoreForm sources, each a module
+// of (def name expr) forms where expr is a function, a literal or another name.
+// The error is about the sources and means a fault in gcrun.
+func NewLibrary(natives []Native, sources ...string) (*Library, error) {
+	l := &Library{defs: make(map[string]*definition)}
+	for i := range natives {
+		n := &natives[i]
+		if err := l.add(&definition{name: n.Name, native: n}); err != nil {
+			return nil, err
+		}
+	}
+	for _, src := range sources {
+		forms, err := coreform.ReadModule([]byte(src), coreform.Limits{})
+		if err != nil {
+			return nil, fmt.Errorf("library source: %w", err)
+		}
+		if forms, err = coreform.CanonicalizeModule(forms, coreform.Limits{}); err != nil {
+			return nil, fmt.Errorf("library source: %w", err)
+		}
+		for _, form := range forms {
+			name, expr, ok := definitionOf(form)
+			if !ok {
+				return nil, fmt.Errorf("library source: form at byte %d is not a def", form.Off)
+			}
+			if err := l.add(&definition{name: name, expr: expr}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return l, nil
+}
+
+func (l *Library) add(d *definition) error {
+	if l.defs[d.name] != nil {
+		return fmt.Errorf("library defines %s twice", d.name)
+	}
+	d.lib = l
+	l.defs[d.name] = d
+	return nil
+}
+
+// Names returns the names the library defines, sorted.
+func (l *Library) Names() []string {
+	names := make([]string, 0, len(l.defs))
+	for n := range l.defs {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// Check compiles every definition and returns the first error, or an unbound
+// name. Tests call it; running programs compile what they use.
+func (l *Library) Check() error {
+	for _, name := range l.Names() {
+		d := l.defs[name]
+		if _, err := d.load(); err != nil {
+			return fmt.Errorf("library definition %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (l *Library) find(name string) *definition {
+	if l == nil {
+		return nil
+	}
+	return l.defs[name]
+}
+
+// load compiles the definition once and returns its value.
+func (d *definition) load() (Value, error) {
+	d.once.Do(func() { d.value, d.err = d.compile() })
+	return d.value, d.err
+}
+
+func (d *definition) compile() (Value, error) {
+	if d.native != nil {
+		p := &proto{name: d.name, arity: d.native.Arity, native: d.native, lib: d}
+		return coreform.FromOther(&Fn{proto: p}), nil
+	}
+	if alias, ok := d.expr.Term.AsSym(); ok {
+		to := d.lib.find(alias)
+		if to == nil {
+			return Value{}, fmt.Errorf("alias of unknown name %s", alias)
+		}
+		return to.load() // aliases point backwards, so this cannot come round
+	}
+	u := &unit{library: true, file: "<library>", lib: d.lib, name: d.name,
+		names: map[string]int{}, refAt: map[string]int32{}}
+	f := &fnState{unit: u, p: &proto{unit: u, name: d.name}}
+	if err := f.expr(d.expr, false); err != nil {
+		return Value{}, err
+	}
+	if len(u.cells) > 0 {
+		return Value{}, fmt.Errorf("unbound name %s", u.cells[0].name)
+	}
+	if len(f.p.code) == 1 && f.p.code[0].op == opConst {
+		return f.p.consts[0], nil
+	}
+	if len(f.p.code) != 1 || f.p.code[0].op != opClosure {
+		return Value{}, fmt.Errorf("not a function, literal or name")
+	}
+	p := f.p.protos[0]
+	p.lib = d
+	return coreform.FromOther(&Fn{proto: p}), nil
+}
+
+// function returns the code of a definition that only wraps a primitive, and
+// nil for all others. It looks at the form first, so that compiling one
+// definition never compiles another that may refer back to it.
+func (d *definition) function() *proto {
+	body := d.expr
+	for head(body) == "fn" {
+		body = body.Kids[2]
+	}
+	if head(body) != "prim" {
+		return nil
+	}
+	for _, k := range body.Kids {
+		if k.Term.Kind() != coreform.KindSym {
+			return nil
+		}
+	}
+	v, err := d.load()
+	if err != nil {
+		return nil
+	}
+	return v.AsOther().(*Fn).proto
+}

@@ -1,0 +1,127 @@
+package kernel
+
+import "github.com/gcrun/gcrun/coreform"
+
+// liveUnits counts what the machine can still reach, each shared object once,
+// by the rule of spec LIM-MEM-3: a vector 2 + n, a map 2 + 3n, text 1 +
+// ⌈bytes/16⌉ (a blob 4), a pair 2, a function 2 + captures, a frame 4, anything
+// else on the heap 1. Small integers, Booleans and nil are part of what holds
+// them. It does not recurse.
+func (m *Machine) liveUnits() int64 {
+	clear(m.stack[min(m.sp, m.high):m.high]) // let go of what is dead
+	w := liveWalk{pairs: map[*coreform.Pair]struct{}{}, seen: map[any]struct{}{}}
+	for i := range m.frames {
+		w.units += frameUnits
+		if wait := m.frames[i].wait; wait != nil {
+			w.push(wait.values()...)
+		}
+		if fn := m.frames[i].fn; fn != nil {
+			w.push(fn.caps...)
+		}
+	}
+	w.push(m.stack[:m.sp]...)
+	if m.roots != nil {
+		m.roots(func(v Value) { w.push(v) })
+	}
+	w.run()
+	return w.units
+}
+
+type liveWalk struct {
+	units int64
+	stack []Value
+	pairs map[*coreform.Pair]struct{} // apart, because there are most of them
+	seen  map[any]struct{}
+}
+
+func (w *liveWalk) push(vs ...Value) { w.stack = append(w.stack, vs...) }
+
+func (w *liveWalk) run() {
+	for len(w.stack) > 0 {
+		v := w.stack[len(w.stack)-1]
+		w.stack = w.stack[:len(w.stack)-1]
+		if p, ok := v.AsPair(); ok {
+			w.list(p)
+			continue
+		}
+		id := v.Identity()
+		if id == nil || isAbsorbed(v) {
+			continue
+		}
+		if _, again := w.seen[id]; !again {
+			w.seen[id] = struct{}{}
+			w.visit(v)
+		}
+	}
+}
+
+func (w *liveWalk) list(p *coreform.Pair) {
+	for {
+		if _, again := w.pairs[p]; again {
+			return
+		}
+		w.pairs[p] = struct{}{}
+		w.units += 2
+		if p.Car().Identity() != nil {
+			w.push(p.Car())
+		}
+		next, ok := p.Cdr().AsPair()
+		if !ok {
+			w.push(p.Cdr())
+			return
+		}
+		p = next
+	}
+}
+
+func (w *liveWalk) visit(v Value) {
+	switch v.Kind() {
+	case coreform.KindVec:
+		x, _ := v.AsVec()
+		w.units += 2 + int64(x.Len())
+		for _, e := range x.All() {
+			if e.Identity() != nil {
+				w.push(e)
+			}
+		}
+	case coreform.KindMap:
+		x, _ := v.AsMap()
+		w.units += 2 + 3*int64(x.Len())
+		for k, e := range x.All() {
+			w.push(k, e)
+		}
+	case coreform.KindOther:
+		w.other(v.AsOther())
+	default:
+		w.units += atomUnits(v)
+	}
+}
+
+func (w *liveWalk) other(o coreform.Other) {
+	if fn, ok := o.(*Fn); ok {
+		w.units += 2 + int64(len(fn.caps)+len(fn.args))
+		w.push(fn.caps...)
+		w.push(fn.args...)
+		return
+	}
+	w.units++
+	_, kids := o.Parts()
+	w.push(kids...)
+}
+
+// atomUnits is what an atom takes.
+func atomUnits(v Value) int64 {
+	if b, ok := v.AsBytes(); ok {
+		if !b.InMemory() {
+			return 4
+		}
+		return TextUnits(b.Len())
+	}
+	if s, ok := v.AsStr(); ok {
+		return TextUnits(int64(len(s)))
+	}
+	if n, ok := v.AsBigInt(); ok {
+		return TextUnits(int64(n.BitLen()+7) / 8)
+	}
+	return 1
+}

@@ -1,0 +1,404 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/gcrun/gcrun/coreform"
+)
+
+// Machine evaluates compiled code on stacks of its own, so that how deep a
+// program recurses is a question of its memory limit and never of the host
+// stack (spec LANG-EVAL-3). It is used by one goroutine at a time.
+type Machine struct {
+	stack  []Value // slots and temporaries of all frames
+	sp     int     // above it nothing is alive, where memory may be counted
+	high   int     // above it nothing was ever used in this run
+	frames []frame
+	ctx    context.Context
+	limits Limits
+	roots  func(visit func(Value)) // values alive outside the stacks
+
+	steps      int64
+	allocated  int64
+	sinceCount int64
+	lastCount  int64
+	nextCount  int64
+	pairs      int64
+	nextToken  uint64
+	calls      uint // for looking at ctx now and then
+
+	// fault ends the run: a *guest.Fatal, ctx's error or a host fault. It is
+	// set where something goes wrong and looked at before going on.
+	fault error
+	call  Call // the one handed to natives and primitives
+}
+
+// frame is one activation. A frame with a resumer belongs to a native that
+// called a function and waits for its value.
+type frame struct {
+	p    *proto
+	fn   *Fn
+	pc   int
+	base int // first slot
+	ret  int // where on the stack the value goes
+	top  int // how high the stack is after that
+	site site
+	wait resumer
+}
+
+// site is a call in user source.
+type site struct {
+	p  *proto
+	pc int
+}
+
+// resumer continues a native when the function it called has a value. It
+// returns the native's value, or what callThen returns.
+type resumer interface {
+	resume(c *Call, v Value) Value
+	values() []Value // what it holds, for counting memory
+}
+
+// frameUnits is what a frame charges.
+const frameUnits = 4
+
+func newMachine(limits Limits) *Machine {
+	m := &Machine{limits: limits.filled(), nextCount: 1 << 20, nextToken: firstUserToken}
+	m.call.m = m
+	return m
+}
+
+// runForm evaluates one compiled top-level form.
+func (m *Machine) runForm(ctx context.Context, p *proto) (Value, error) {
+	return m.enter(ctx, func() bool { return m.pushFrame(&Fn{proto: p}, 0, 0, 1) })
+}
+
+// apply applies a function to one argument, from outside.
+func (m *Machine) apply(ctx context.Context, f, arg Value) (Value, error) {
+	return m.enter(ctx, func() bool {
+		m.reserve(2)
+		m.stack[0], m.stack[1] = f, arg
+		v, done := m.applyAt(0, 1, 1, 0, 1, site{})
+		m.stack[0] = v
+		return !done
+	})
+}
+
+// enter runs the machine from empty stacks until it has a value. start returns
+// true when there is something to run, else the value is on the stack.
+func (m *Machine) enter(ctx context.Context, start func() bool) (v Value, err error) {
+	defer coreform.CatchFault(&err)
+	m.ctx = ctx
+	m.frames = m.frames[:0]
+	m.reserve(1)
+	if running := start(); m.fault == nil && running {
+		m.run()
+	}
+	v = m.stack[0]
+	clear(m.stack[:m.high])
+	m.high = 0
+	if m.fault != nil {
+		return Value{}, m.fault
+	}
+	return v, nil
+}
+
+// reserve makes room for n stack values.
+func (m *Machine) reserve(n int) {
+	m.high = max(m.high, n)
+	if n > len(m.stack) {
+		grown := make([]Value, max(n, 2*len(m.stack), 256))
+		copy(grown, m.stack)
+		m.stack = grown
+	}
+}
+
+// pushFrame starts a call of fn, whose arguments (all of them) are already in
+// the slots at base.
+func (m *Machine) pushFrame(fn *Fn, base, ret, top int) bool {
+	p := fn.proto
+	m.reserve(base + p.stack)
+	clear(m.stack[base+p.arity : base+p.slots])
+	m.sp = base + p.slots
+	if !m.alloc(frameUnits) {
+		return false
+	}
+	m.frames = append(m.frames, frame{p: p, fn: fn, base: base, ret: ret, top: top})
+	return true
+}
+
+// run executes until the frames are used up or something failed. The value of
+// the first frame ends at stack[0]. It is the one big loop: splitting it costs
+// a fifth of the speed, because sp, pc and the code live in registers here.
+func (m *Machine) run() {
+	var (
+		fr   = &m.frames[len(m.frames)-1]
+		code = fr.p.code
+		pc   = fr.pc
+		sp   = fr.base + fr.p.slots
+	)
+	for {
+		in := &code[pc]
+		pc++
+		if m.steps += int64(in.steps); m.steps > m.limits.Steps {
+			fr.pc = pc
+			m.work(0)
+			return
+		}
+		switch in.op {
+		case opConst:
+			m.stack[sp] = fr.p.consts[in.a]
+			sp++
+		case opLocal:
+			m.stack[sp] = m.stack[fr.base+int(in.a)]
+			sp++
+		case opCapture:
+			m.stack[sp] = fr.fn.caps[in.a]
+			sp++
+		case opStore:
+			sp--
+			m.stack[fr.base+int(in.a)] = m.stack[sp]
+		case opPop:
+			sp--
+		case opJump:
+			pc = int(in.a)
+		case opJumpFalse:
+			sp--
+			if !m.stack[sp].Truthy() {
+				pc = int(in.a)
+			}
+		case opIntAdd, opIntSub, opIntMul, opIntLt, opIntEq:
+			inl := fr.p.protos[in.a].inline
+			fr.pc, m.sp = pc, sp
+			v, ok := fastInt(in.op, m.stack[sp-2], m.stack[sp-1])
+			if ok {
+				m.alloc(inl.units)
+			} else {
+				v = m.primitive(inl.prim, m.stack[sp-2:sp], inl.units)
+			}
+			if m.fault != nil {
+				return
+			}
+			sp--
+			m.stack[sp-1] = v
+		case opGlobal:
+			c := &fr.p.unit.cells[in.a]
+			if !c.set {
+				fr.pc = pc
+				if v, ok := m.unset(c); ok {
+					m.stack[sp] = v
+					sp++
+					continue
+				}
+				return
+			}
+			m.stack[sp] = c.v
+			sp++
+		case opDefinition:
+			v, err := fr.p.unit.refs[in.a].load()
+			if err != nil {
+				m.fault = err
+				return
+			}
+			m.stack[sp] = v
+			sp++
+		case opArg:
+			n := int(in.a)
+			fr.pc, m.sp = pc, sp
+			pushed := false
+			if waitsFor(m.stack[sp-1-n], m.stack[sp-n], n) {
+				m.chargeLevel(sp-1-n, n)
+			} else {
+				pushed = m.applyEarly(sp, n)
+				fr = &m.frames[len(m.frames)-1]
+			}
+			if m.fault != nil {
+				return
+			}
+			if pushed {
+				code, pc, sp = fr.p.code, fr.pc, fr.base+fr.p.slots
+			}
+		case opCall, opTailCall:
+			n := int(in.a)
+			fr.pc, m.sp = pc, sp
+			pushed := m.invoke(sp, n, in.op == opTailCall)
+			if m.fault != nil {
+				return
+			}
+			fr = &m.frames[len(m.frames)-1]
+			if pushed {
+				code, pc, sp = fr.p.code, fr.pc, fr.base+fr.p.slots
+			} else {
+				sp -= n // an opReturn follows every tail call
+			}
+		case opReturn:
+			if !m.unwind(m.stack[sp-1], &fr, &code, &pc, &sp) {
+				return
+			}
+		default:
+			fr.pc, m.sp = pc, sp
+			if sp = m.slow(fr, in, sp); m.fault != nil {
+				return
+			}
+		}
+	}
+}
+
+// unwind pops the current frame, gives v to what is below and makes the next
+// code frame current. It reports false when there is none, or on a fault.
+func (m *Machine) unwind(v Value, fr **frame, code *[]instr, pc, sp *int) bool {
+	done := m.frames[len(m.frames)-1]
+	m.frames = m.frames[:len(m.frames)-1]
+	for {
+		m.stack[done.ret] = v
+		if len(m.frames) == 0 {
+			return false
+		}
+		below := &m.frames[len(m.frames)-1]
+		if below.wait == nil {
+			*fr, *code, *pc, *sp = below, below.p.code, below.pc, done.top
+			return true
+		}
+		done = *below
+		m.sp = done.base + 1
+		if v = m.resumeTop(v); m.fault != nil {
+			return false
+		}
+		if !m.call.called { // the native is done and its frame popped
+			continue
+		}
+		top := done.base + 1
+		next, ready := m.applyAt(m.placeCall(top), 1, 1, done.base, top, done.site)
+		if m.fault != nil {
+			return false
+		}
+		if !ready {
+			f := &m.frames[len(m.frames)-1]
+			*fr, *code, *pc, *sp = f, f.p.code, f.pc, f.base+f.p.slots
+			return true
+		}
+		v, done = next, frame{ret: done.base, top: top}
+	}
+}
+
+// unset is the value of a cell whose def has not run: the library binding of
+// that name, else the run ends.
+func (m *Machine) unset(c *cell) (Value, bool) {
+	if c.fallback != nil {
+		v, err := c.fallback.load()
+		if err != nil {
+			m.fault = err
+		}
+		return v, err == nil
+	}
+	m.fault = m.fatal("core/fatal/unbound-symbol", "the name "+c.name+" is not bound here",
+		"define it before this is evaluated, or check its spelling")
+	return Value{}, false
+}
+
+// slow executes the instructions that are not worth a place in the loop, and
+// returns the new stack height.
+func (m *Machine) slow(fr *frame, in *instr, sp int) int {
+	var v Value
+	n := 0 // values taken
+	switch in.op {
+	case opClosure:
+		v = m.closure(fr, fr.p.protos[in.a])
+	case opMap:
+		n = int(in.b)
+		v = m.mapLiteral(fr.p.consts[in.a], m.stack[sp-n:sp])
+	case opPrim:
+		n = int(in.b)
+		v = m.primitive(&primitives[in.a], m.stack[sp-n:sp], 0)
+	case opInline:
+		n = int(in.b)
+		inl := fr.p.protos[in.a].inline
+		v = m.primitive(inl.prim, m.stack[sp-n:sp], inl.units)
+	case opBadPrim:
+		name, _ := fr.p.consts[in.a].AsSym()
+		m.fault = m.fatal("core/fatal/unknown-primitive", "there is no primitive "+name, "check its spelling; spec/language.md lists them")
+	case opNewToken:
+		if m.alloc(1) {
+			v = coreform.FromOther(&Token{id: m.nextToken})
+			m.nextToken++
+		}
+	case opSeal:
+		n = 2
+		v = m.sealWith(m.stack[sp-2], m.stack[sp-1])
+	case opUnseal:
+		n = 2
+		v = m.unsealWith(m.stack[sp-2], m.stack[sp-1])
+	case opDefine:
+		n = 1
+		c := &fr.p.unit.cells[in.a]
+		c.v, c.set = m.stack[sp-1], true
+	}
+	m.stack[sp-n] = v
+	return sp - n + 1
+}
+
+func (m *Machine) closure(fr *frame, p *proto) Value {
+	if !m.alloc(2 + int64(len(p.captures))) {
+		return Value{}
+	}
+	fn := &Fn{proto: p}
+	if len(p.captures) > 0 {
+		fn.caps = make([]Value, len(p.captures))
+		for i, c := range p.captures {
+			if c.local {
+				fn.caps[i] = m.stack[fr.base+c.index]
+			} else {
+				fn.caps[i] = fr.fn.caps[c.index]
+			}
+		}
+	}
+	return coreform.FromOther(fn)
+}
+
+func (m *Machine) mapLiteral(template Value, values []Value) Value {
+	t, _ := template.AsMap()
+	if !m.alloc(2+3*int64(t.Len())) || !m.lenLimit("map-len", int64(t.Len()), m.limits.MapLen) {
+		return Value{}
+	}
+	es := t.Entries()
+	for i := range es {
+		es[i].Value = values[i]
+	}
+	return coreform.MapOf(es...)
+}
+
+func (m *Machine) sealWith(v, token Value) Value {
+	t, ok := token.AsOther().(*Token)
+	if !ok {
+		return m.typeErrorUnless(token)
+	}
+	if !m.alloc(1) {
+		return Value{}
+	}
+	return seal(t, v)
+}
+
+func (m *Machine) unsealWith(v, token Value) Value {
+	t, ok := token.AsOther().(*Token)
+	if !ok {
+		return m.typeErrorUnless(token)
+	}
+	p, _ := unseal(v, t)
+	return p
+}
+
+// typeErrorUnless is a type error about v, unless v is itself an error.
+func (m *Machine) typeErrorUnless(v Value) Value {
+	if isError(v) {
+		return v
+	}
+	return m.call.TypeError()
+}
+
+func (m *Machine) lenLimit(dimension string, n, limit int64) bool {
+	if n > limit {
+		m.exhausted(dimension, n, limit)
+		return false
+	}
+	return true
+}

@@ -1,0 +1,196 @@
+package kernel
+
+import (
+	"encoding/binary"
+
+	"github.com/gcrun/gcrun/coreform"
+	"github.com/gcrun/gcrun/effects/guest"
+)
+
+// Value is a CoreForm value; see package coreform.
+type Value = coreform.Value
+
+// Token is a seal: an unforgeable name. Two tokens are equal iff their ids are.
+type Token struct {
+	id   uint64
+	cell coreform.DigestCell
+}
+
+// The protocol tokens. Programs cannot get hold of them, only mint values
+// sealed with them through core/protocol::*. User tokens start at firstUserToken.
+var (
+	tokenUnhandled = &Token{id: 1}
+	tokenEffect    = &Token{id: 2}
+	tokenError     = &Token{id: 3}
+)
+
+const firstUserToken = 4
+
+// TypeName returns "seal-token".
+func (t *Token) TypeName() string { return "seal-token" }
+
+// Equality says that tokens are compared by id.
+func (t *Token) Equality() coreform.Equality { return coreform.EqualParts }
+
+// Parts returns the id.
+func (t *Token) Parts() ([]byte, []Value) { return binary.BigEndian.AppendUint64(nil, t.id), nil }
+
+// Cell holds the state hash.
+func (t *Token) Cell() *coreform.DigestCell { return &t.cell }
+
+// Sealed is a value under a token. Values sealed with the ERROR token are the
+// errors a program can see.
+type Sealed struct {
+	token   *Token
+	payload Value
+	cell    coreform.DigestCell
+
+	// site is where an error was made: the innermost call in user source. It is
+	// a side channel for people; equality, hashes and the program never see it.
+	site guest.Span
+}
+
+// TypeName returns "sealed".
+func (s *Sealed) TypeName() string { return "sealed" }
+
+// Equality says that sealed values are compared by token and payload.
+func (s *Sealed) Equality() coreform.Equality { return coreform.EqualParts }
+
+// Parts returns the token id and the payload.
+func (s *Sealed) Parts() ([]byte, []Value) {
+	return binary.BigEndian.AppendUint64(nil, s.token.id), []Value{s.payload}
+}
+
+// Cell holds the state hash.
+func (s *Sealed) Cell() *coreform.DigestCell { return &s.cell }
+
+func seal(t *Token, payload Value) Value {
+	return coreform.FromOther(&Sealed{token: t, payload: payload})
+}
+
+// unseal returns the payload of a value sealed with t.
+func unseal(v Value, t *Token) (Value, bool) {
+	if s, ok := v.AsOther().(*Sealed); ok && s.token.id == t.id {
+		return s.payload, true
+	}
+	return Value{}, false
+}
+
+// IsError reports whether v is sealed with the ERROR token, and returns the
+// payload.
+func IsError(v Value) (payload Value, ok bool) { return unseal(v, tokenError) }
+
+func isError(v Value) bool {
+	s, ok := v.AsOther().(*Sealed)
+	return ok && s.token.id == tokenError.id
+}
+
+// ErrorSite returns where a sealed error was made, if that is known.
+func ErrorSite(v Value) guest.Span {
+	if s, ok := v.AsOther().(*Sealed); ok {
+		return s.site
+	}
+	return guest.Span{}
+}
+
+// Contract is a handler with an optional prototype to fall back to.
+type Contract struct {
+	handler   Value
+	proto     *Contract
+	meta      Value
+	overrides Value // a map from op symbols to functions, nil if made by make
+	cell      coreform.DigestCell
+}
+
+// TypeName returns "contract".
+func (c *Contract) TypeName() string { return "contract" }
+
+// Equality says that contracts are compared by state hash.
+func (c *Contract) Equality() coreform.Equality { return coreform.EqualHash }
+
+// Parts returns handler, prototype, meta and override table.
+func (c *Contract) Parts() ([]byte, []Value) {
+	kids := []Value{c.handler, c.meta, c.overrides}
+	if c.proto == nil {
+		return []byte{0}, kids
+	}
+	return []byte{1}, append(kids, coreform.FromOther(c.proto))
+}
+
+// Cell holds the state hash.
+func (c *Contract) Cell() *coreform.DigestCell { return &c.cell }
+
+// Effect is an effect program: a value, or a request with its continuation and
+// the functions bound after it.
+type Effect struct {
+	perform bool
+	value   Value // the value of a pure program
+
+	op      string
+	payload Value
+	k       Value
+	binds   *bound // what bind added, last first
+	span    guest.Span
+	cell    coreform.DigestCell
+}
+
+// TypeName returns "effect-program".
+func (e *Effect) TypeName() string { return "effect-program" }
+
+// Equality says that effect programs are never equal.
+func (e *Effect) Equality() coreform.Equality { return coreform.EqualNever }
+
+// Op returns the operation of a program that asks, else "".
+func (e *Effect) Op() string { return e.op }
+
+// Parts returns the value, or the request and everything bound to it.
+func (e *Effect) Parts() ([]byte, []Value) {
+	if !e.perform {
+		return []byte{0}, []Value{e.value}
+	}
+	kids := []Value{e.payload, e.k}
+	if e.binds != nil {
+		kids = append(kids, coreform.FromOther(e.binds))
+	}
+	return append([]byte{1}, e.op...), kids
+}
+
+// Cell holds the state hash.
+func (e *Effect) Cell() *coreform.DigestCell { return &e.cell }
+
+func pure(v Value) Value { return coreform.FromOther(&Effect{value: v}) }
+
+// lift makes a program of any value: a program is itself, the rest is pure.
+func lift(v Value) *Effect {
+	if e, ok := v.AsOther().(*Effect); ok {
+		return e
+	}
+	return &Effect{value: v}
+}
+
+// bound is a persistent list of functions. In an Effect it grows at the end
+// (next is what was bound before); as the pending binds of a task it is a stack
+// (next is what runs after). Each node remembers its state hash, so hashing a
+// continuation costs what changed, however many binds are pending.
+type bound struct {
+	f    Value
+	next *bound
+	cell coreform.DigestCell
+}
+
+// TypeName returns "binds".
+func (b *bound) TypeName() string { return "binds" }
+
+// Equality says that functions are never equal.
+func (b *bound) Equality() coreform.Equality { return coreform.EqualNever }
+
+// Parts returns the function and the rest.
+func (b *bound) Parts() ([]byte, []Value) {
+	if b.next == nil {
+		return []byte{0}, []Value{b.f}
+	}
+	return []byte{1}, []Value{b.f, coreform.FromOther(b.next)}
+}
+
+// Cell holds the state hash.
+func (b *bound) Cell() *coreform.DigestCell { return &b.cell }
