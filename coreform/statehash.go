@@ -34,7 +34,7 @@ func (c *DigestCell) store(d digest.Digest) { c.p.Store(&d) }
 // read. (spec CF-STATE-1 … 3)
 func StateHash(v Value) digest.Digest {
 	h := hashers.Get().(*stateHasher)
-	defer hashers.Put(h)
+	defer h.release()
 	if n := nodeOf(v); n != nil {
 		return h.node(n)
 	}
@@ -81,6 +81,13 @@ func nodeOf(v Value) stateNode {
 type stateHasher struct {
 	stack []stateNode
 	buf   []byte
+}
+
+// release gives h back, forgetting what a Fault may have left on the stack.
+func (h *stateHasher) release() {
+	clear(h.stack)
+	h.stack = h.stack[:0]
+	hashers.Put(h)
 }
 
 var hashers = sync.Pool{New: func() any { return new(stateHasher) }}
