@@ -58,6 +58,15 @@ func (l Limits) Named() map[string]int64 {
 	return out
 }
 
+// LimitNames returns the names of all limits, sorted.
+func LimitNames() []string {
+	names := make([]string, len(limitTable))
+	for i, row := range limitTable {
+		names[i] = row.name
+	}
+	return names
+}
+
 // LimitsFromNames is the inverse of Named: a name that is absent means no
 // limit. It reports false for a name it does not know.
 func LimitsFromNames(m map[string]int64) (Limits, bool) {
