@@ -46,12 +46,15 @@ func (b *fileBlob) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// verify reads the content and compares it with the name of the blob.
-func (b *fileBlob) verify() (bool, error) {
+// verify reads the content through buf, which grows to a part at most, and
+// compares it with the name of the blob.
+func (b *fileBlob) verify(buf *[]byte) (bool, error) {
 	h := digest.NewHash()
-	buf := make([]byte, min(b.ref.Size, partSize))
+	if need := min(b.ref.Size, partSize); int64(cap(*buf)) < need {
+		*buf = make([]byte, need)
+	}
 	for off := int64(0); off < b.ref.Size; off += partSize {
-		p := buf[:min(partSize, b.ref.Size-off)]
+		p := (*buf)[:min(partSize, b.ref.Size-off)]
 		if err := readFull(b.r, p, b.parts[off/partSize]); err != nil {
 			return false, err
 		}
@@ -215,7 +218,7 @@ func (s *blobSet) blob(d digest.Digest) (coreform.Blob, error) {
 		return nil, &FormatError{Err: ErrDamaged, Off: off, Reason: "the index names another blob"}
 	}
 	if !s.checked[d] {
-		ok, err := b.verify()
+		ok, err := b.verify(new([]byte))
 		if err != nil {
 			return nil, err
 		}

@@ -67,7 +67,7 @@ func ReqHash(op string, payload, cont digest.Digest) digest.Digest {
 	return digest.Sum(b)
 }
 
-const entryItems = 16
+const entryItems = 17
 
 // append appends the body of the entry frame. payload, grant and resp are the
 // encodings of the three terms or references.

@@ -123,9 +123,6 @@ type frame struct {
 	body     []byte
 }
 
-// bodyOff is the offset of the body in the file.
-func (f *frame) bodyOff() int64 { return f.end - int64(len(f.body)) }
-
 // cursor returns a cursor behind the kind, which must open an array of n.
 func (f *frame) cursor(n uint64) *cursor {
 	c := &cursor{b: f.body}

@@ -126,15 +126,16 @@ func pathPayload(n int) coreform.Value {
 	return kw("path", coreform.Str(fmt.Sprintf("data/file-%d.txt", n)))
 }
 
-// small is a log with one of each frame.
+// small is a log with one of each frame, of few bytes.
 func small() script {
 	return script{
+		opt: Options{InlineMax: 100},
 		entries: func(t testing.TB) []*Entry {
 			return []*Entry{
 				entryOf(t, 0, pathPayload(0), coreform.BytesOf([]byte("hello"))),
 				denied(t, 1, pathPayload(1)),
-				entryOf(t, 2, pathPayload(2), coreform.BytesOf(bytesOf(5000, 2))),
-				entryOf(t, 3, pathPayload(3), coreform.Vec(coreform.Str(string(bytes.Repeat([]byte("ä"), 3000))))),
+				entryOf(t, 2, pathPayload(2), coreform.BytesOf(bytesOf(300, 2))),
+				entryOf(t, 3, pathPayload(3), coreform.Vec(coreform.Str(string(bytes.Repeat([]byte("ä"), 100))))),
 			}
 		},
 		intents: true,

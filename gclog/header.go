@@ -1,6 +1,7 @@
 package gclog
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,7 +176,7 @@ func takeLimits(c *cursor) map[string]int64 {
 	return out
 }
 
-const headerItems = 18
+const headerItems = 19
 
 // append appends the body of the header frame. Version and features come first
 // in every version, so that any reader can name a version it does not know.
@@ -194,9 +195,12 @@ func (h *Header) append(b []byte, program, policy Ref) []byte {
 	return b
 }
 
-// takeHeader reads the body of a header frame. It returns ErrVersion as state
-// when the version or a required feature is not known.
-func takeHeader(body []byte) (h Header, program, policy Ref, state error, reason string) {
+// takeHeader reads the body of a header frame. The error is a *FormatError,
+// which wraps ErrVersion when the version or a required feature is not known.
+func takeHeader(body []byte) (h Header, program, policy Ref, err error) {
+	fail := func(state error, reason string) (Header, Ref, Ref, error) {
+		return h, program, policy, &FormatError{Err: state, Reason: reason}
+	}
 	c := &cursor{b: body}
 	n := c.want(majArray, "an array")
 	c.uint()
@@ -204,13 +208,13 @@ func takeHeader(body []byte) (h Header, program, policy Ref, state error, reason
 	h.Features = c.uint()
 	switch {
 	case c.err != nil:
-		return h, program, policy, ErrDamaged, c.err.Error()
+		return fail(ErrDamaged, "header: "+c.err.Error())
 	case h.Version != Version:
-		return h, program, policy, ErrVersion, "the log has format version " + strconv.Quote(h.Version) + ", this reader knows " + strconv.Quote(Version)
+		return h, program, policy, newerVersion(fmt.Sprintf("the log has format version %q, this reader knows %q", h.Version, Version))
 	case h.Features&^knownFeatures != 0:
-		return h, program, policy, ErrVersion, "the log requires a feature this reader does not have"
+		return h, program, policy, newerVersion(fmt.Sprintf("the log requires features %#x, this reader knows %#x", h.Features, knownFeatures))
 	case n != headerItems:
-		return h, program, policy, ErrDamaged, "the header has a wrong number of fields"
+		return fail(ErrDamaged, fmt.Sprintf("header: %d items where %d are due", n, headerItems))
 	}
 	h.Kind = guest.ProgramKind(c.text())
 	h.Program = c.digest()
@@ -228,12 +232,12 @@ func takeHeader(body []byte) (h Header, program, policy Ref, state error, reason
 	h.Tool = c.text()
 	program, policy = takeBlobName(c, FormBytes), takeBlobName(c, FormTerm)
 	if err := c.done(); err != nil {
-		return h, program, policy, ErrDamaged, "header: " + err.Error()
+		return fail(ErrDamaged, "header: "+err.Error())
 	}
 	if err := h.check(); err != nil {
-		return h, program, policy, ErrDamaged, "header: " + err.Error()
+		return fail(ErrDamaged, "header: "+err.Error())
 	}
-	return h, program, policy, nil, ""
+	return h, program, policy, nil
 }
 
 func takeBlobName(c *cursor, form Form) Ref {

@@ -74,19 +74,18 @@ func (l *Log) readHeader() error {
 	if f.kind != kindHeader {
 		return &FormatError{Err: ErrDamaged, Reason: "the first frame is of kind " + f.kind.String()}
 	}
-	h, program, policy, state, reason := takeHeader(f.body)
-	if state != nil {
-		e := &FormatError{Err: state, Reason: reason}
-		if errors.Is(state, ErrVersion) {
-			e.Hint = hintNewer
-		}
-		return e
+	h, program, policy, err := takeHeader(f.body)
+	if err != nil {
+		return err
 	}
 	l.header, l.program, l.policy, l.first = h, program, policy, fr.next
 	return nil
 }
 
-const hintNewer = "use the gcrun that wrote it, or a newer one"
+// newerVersion is the error for an intact log that asks for another reader.
+func newerVersion(reason string) *FormatError {
+	return &FormatError{Err: ErrVersion, Reason: reason, Hint: "use the gcrun that wrote it, or a newer one"}
+}
 
 // Header returns the header. Its maps must not be changed.
 func (l *Log) Header() Header { return l.header }
@@ -171,7 +170,7 @@ func (l *Log) embeddedBlob(ref Ref) (coreform.Blob, error) {
 		if b.ref.Digest != ref.Digest || b.ref.Size != ref.Size {
 			continue
 		}
-		ok, err := b.verify()
+		ok, err := b.verify(new([]byte))
 		if err == nil && !ok {
 			err = &FormatError{Err: ErrDamaged, Off: f.off, Frame: f.number, Reason: blobDiffers}
 		}

@@ -38,6 +38,7 @@ type Scanner struct {
 
 	tree    frontier
 	leaf    []byte
+	buf     []byte // for reading blobs
 	offs    []int64
 	commits uint64
 	want    uint64 // number of entries of the last commit
@@ -239,8 +240,7 @@ func (s *Scanner) take(f *frame) (isEntry bool, err error) {
 	case kindHeader:
 		return false, errors.New("a second header")
 	}
-	return false, &FormatError{Err: ErrVersion, Hint: hintNewer,
-		Reason: fmt.Sprintf("unsupported kind of frame: %d (%v)", uint64(f.kind), f.kind)}
+	return false, newerVersion(fmt.Sprintf("unsupported kind of frame: %d (%v)", uint64(f.kind), f.kind))
 }
 
 func (s *Scanner) takePart(f *frame) error {
@@ -265,15 +265,15 @@ func (s *Scanner) takeBlob(f *frame) error {
 		}
 		delete(s.parts, off)
 	}
-	ok, err := newFileBlob(s.fr.r, ref, parts).verify()
+	ok, err := newFileBlob(s.fr.r, ref, parts).verify(&s.buf)
 	if err != nil {
 		return hostError{err}
 	}
 	if !ok {
 		return errors.New(blobDiffers)
 	}
+	s.set.mu.Lock() // values of earlier entries may be read meanwhile
 	s.blobs[ref.Digest] = f.off
-	s.set.mu.Lock()
 	s.set.checked[ref.Digest] = true
 	s.set.mu.Unlock()
 	if s.phase == phaseEmbed {
