@@ -16,6 +16,9 @@ import (
 func TestFileIsACBORSequence(t *testing.T) {
 	for name, s := range map[string]script{"small": small(), "many": many(70)} {
 		data := s.bytes(t)
+		if !bytes.HasPrefix(data, []byte{0xD9, 0xD9, 0xF7, 0x82}) { // the module skips this tag
+			t.Fatalf("%s begins with %x", name, data[:4])
+		}
 		dec := cbor.NewDecoder(bytes.NewReader(data))
 		n := 0
 		for ; ; n++ {
@@ -24,13 +27,6 @@ func TestFileIsACBORSequence(t *testing.T) {
 				break
 			} else if err != nil {
 				t.Fatalf("%s: item %d: %v", name, n, err)
-			}
-			var tag cbor.RawTag
-			if err := cbor.Unmarshal(raw, &tag); (err == nil) != (n == 0) || (n == 0 && tag.Number != 55799) {
-				t.Fatalf("%s: item %d: tag %d, %v", name, n, tag.Number, err)
-			}
-			if n == 0 {
-				raw = cbor.RawMessage(tag.Content)
 			}
 			var pair [][]byte
 			if err := cbor.Unmarshal(raw, &pair); err != nil || len(pair) != 2 || len(pair[0]) != 20 {

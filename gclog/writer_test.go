@@ -76,7 +76,7 @@ func TestFirstErrorPoisons(t *testing.T) {
 
 // Every intent and every entry, blobs up to a part and commit frames included,
 // is one write call.
-// spec: LOG-WRITE-3 LOG-COMMIT-1
+// spec: LOG-WRITE-3 LOG-COMMIT-1 LOG-ENTRY-2 LOG-INTENT-1
 func TestOneWriteCallEach(t *testing.T) {
 	f := newMemFile()
 	w, err := NewWriter(f, testHeader(), Options{})
@@ -189,7 +189,7 @@ func TestZerosAfterPowerLoss(t *testing.T) {
 	}
 }
 
-// spec: LOG-WRITE-4
+// spec: LOG-WRITE-4 LOG-END-2
 func TestLogFull(t *testing.T) {
 	f := newMemFile()
 	const limit = 40_000
@@ -235,6 +235,36 @@ func TestLogFull(t *testing.T) {
 	}
 	if _, err := NewWriter(newMemFile(), testHeader(), Options{MaxBytes: 1000}); !errors.Is(err, ErrLogFull) {
 		t.Error(err)
+	}
+}
+
+// The inline limit is inclusive: of a bytes value its length counts, of others
+// that of the encoding.
+// spec: LOG-BLOB-1
+func TestInlineLimit(t *testing.T) {
+	str := func(n int) coreform.Value { return coreform.Str(strings.Repeat("x", n)) }
+	for i, tc := range []struct {
+		v    coreform.Value
+		blob bool
+		form Form
+	}{
+		{coreform.BytesOf(bytesOf(4096, 1)), false, 0},
+		{coreform.BytesOf(bytesOf(4097, 1)), true, FormBytes},
+		{str(4096 - 3), false, 0},
+		{str(4096 - 2), true, FormTerm},
+		{coreform.Vec(coreform.BytesOf(bytesOf(4096, 1))), true, FormTerm},
+	} {
+		s := many(1)
+		s.entries = func(t testing.TB) []*Entry { return []*Entry{entryOf(t, 0, coreform.Value{}, tc.v)} }
+		got, _, err := readAll(s.bytes(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ref, blob := got[0].Resp.Ref()
+		if blob != tc.blob || ref.Form != tc.form {
+			t.Errorf("%d: blob %v, form %v", i, blob, ref.Form)
+		}
+		sameValue(t, got[0].Resp, DatumOf(tc.v))
 	}
 }
 
