@@ -131,3 +131,14 @@ func (s *Scanner) checkOutcome() (err error) {
 func sortIntents(in []Intent) {
 	slices.SortFunc(in, func(a, b Intent) int { return cmp.Compare(a.Task, b.Task) })
 }
+
+// valueOf loads a datum, telling content that is wrong from a file that cannot
+// be read.
+func valueOf(d Datum) (coreform.Value, error) {
+	v, err := d.Value()
+	var fe *FormatError
+	if err != nil && !errors.As(err, &fe) && !errors.Is(err, ErrWithheld) && !errors.Is(err, ErrNotKept) {
+		return v, hostError{err}
+	}
+	return v, err
+}

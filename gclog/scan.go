@@ -1,7 +1,6 @@
 package gclog
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -188,59 +187,57 @@ type hostError struct{ error }
 
 // take checks a frame against the order of frames and takes it in.
 func (s *Scanner) take(f *frame) (isEntry bool, err error) {
-	if s.phase == phaseDone && f.kind != kindReopened {
-		return false, errors.New("it follows the locator")
-	}
-	due := func(ok bool) error {
-		if ok {
-			return nil
-		}
-		return errors.New("a frame of this kind is not due here")
-	}
-	running := s.phase == phaseRun
 	switch f.kind {
-	case kindPart:
-		if err := due(running || s.phase == phaseEmbed); err != nil {
-			return false, err
-		}
-		return false, s.takePart(f)
-	case kindBlob:
-		if err := due(running || s.phase == phaseEmbed); err != nil {
-			return false, err
-		}
-		return false, s.takeBlob(f)
-	case kindIntent:
-		if err := due(running); err != nil {
-			return false, err
-		}
-		return false, s.takeIntent(f)
-	case kindEntry:
-		if err := due(running); err != nil {
-			return false, err
-		}
-		return true, s.takeEntry(f)
-	case kindCommit:
-		if err := due(running || s.phase == phaseCommit); err != nil {
-			return false, err
-		}
-		return false, s.takeCommit(f)
-	case kindEnd:
-		if err := due(s.phase == phaseEnd || (running && s.have && s.want == s.Entries())); err != nil {
-			return false, err
-		}
-		return false, s.takeEnd(f)
-	case kindIndex, kindLocator:
-		if err := due(s.phase == phaseIndex); err != nil {
-			return false, err
-		}
-		if f.kind == kindIndex {
-			return false, s.takeIndex(f)
-		}
-		return false, s.takeLocator(f)
+	case kindNote, kindRecovered, kindReopened, kindPolicyChange:
+		return false, unsupported(f)
 	case kindHeader:
 		return false, errors.New("a second header")
 	}
-	return false, newerVersion(fmt.Sprintf("unsupported kind of frame: %d (%v)", uint64(f.kind), f.kind))
+	if s.phase == phaseDone {
+		return false, errors.New("it follows the locator")
+	}
+	if f.kind <= kindLocator && !s.due(f.kind) {
+		return false, errors.New("a frame of this kind is not due here")
+	}
+	switch f.kind {
+	case kindPart:
+		return false, s.takePart(f)
+	case kindBlob:
+		return false, s.takeBlob(f)
+	case kindIntent:
+		return false, s.takeIntent(f)
+	case kindEntry:
+		return true, s.takeEntry(f)
+	case kindCommit:
+		return false, s.takeCommit(f)
+	case kindEnd:
+		return false, s.takeEnd(f)
+	case kindIndex:
+		return false, s.takeIndex(f)
+	case kindLocator:
+		return false, s.takeLocator(f)
+	}
+	return false, unsupported(f)
+}
+
+func unsupported(f *frame) error {
+	return newerVersion(fmt.Sprintf("unsupported kind of frame: %d (%v)", uint64(f.kind), f.kind))
+}
+
+// due reports whether a frame of a kind may come now.
+func (s *Scanner) due(k frameKind) bool {
+	running := s.phase == phaseRun
+	switch k {
+	case kindPart, kindBlob:
+		return running || s.phase == phaseEmbed
+	case kindIntent, kindEntry:
+		return running
+	case kindCommit:
+		return running || s.phase == phaseCommit
+	case kindEnd:
+		return s.phase == phaseEnd || (running && s.have && s.want == s.Entries())
+	}
+	return s.phase == phaseIndex // index and locator
 }
 
 func (s *Scanner) takePart(f *frame) error {
@@ -340,89 +337,4 @@ func (s *Scanner) takeEntry(f *frame) error {
 		s.phase = phaseCommit
 	}
 	return nil
-}
-
-func (s *Scanner) takeCommit(f *frame) error {
-	c := f.cursor(3)
-	count, root := c.uint(), c.digest()
-	switch err := c.done(); {
-	case err != nil:
-		return err
-	case count != s.Entries():
-		return fmt.Errorf("a commit of %d entries after %d", count, s.Entries())
-	case s.have && s.want == count:
-		return errors.New("a second commit of the same entries")
-	case root != s.Root():
-		return errors.New("the root of the entries so far differs")
-	}
-	s.want, s.have = count, true
-	s.commits++
-	s.phase = phaseRun
-	if count%commitEvery != 0 || count == 0 {
-		s.phase = phaseEnd
-	}
-	return nil
-}
-
-func (s *Scanner) takeEnd(f *frame) error {
-	o, err := takeOutcome(f, &s.dec.terms, s.set)
-	if err != nil {
-		return err
-	}
-	if o.Entries != s.Entries() {
-		return fmt.Errorf("an outcome of %d entries after %d", o.Entries, s.Entries())
-	}
-	s.leaf = o.leaf(s.leaf[:0])
-	s.tree.add(s.leaf)
-	if o.Root != s.Root() {
-		return errors.New("the transcript root differs")
-	}
-	s.outcome, s.phase = o, phaseIndex
-	s.endOff, s.indexOff = f.off, f.end
-	return eachIndexBody(entryRecords(s.offs), blobRecords(s.blobs), func(id int, records []byte) error {
-		s.index = append(s.index, records)
-		s.indexID = append(s.indexID, id)
-		return nil
-	})
-}
-
-func (s *Scanner) takeIndex(f *frame) error {
-	c := f.cursor(3)
-	id, records := c.uint(), c.bytes()
-	switch err := c.done(); {
-	case err != nil:
-		return err
-	case len(s.index) == 0:
-		return errors.New("more index than the log has entries and blobs")
-	case id != uint64(s.indexID[0]) || !bytes.Equal(records, s.index[0]):
-		return errors.New("the index does not agree with the frames")
-	}
-	s.index, s.indexID = s.index[1:], s.indexID[1:]
-	return nil
-}
-
-func (s *Scanner) takeLocator(f *frame) error {
-	l, err := takeLocator(f)
-	if err != nil {
-		return err
-	}
-	if len(s.index) > 0 {
-		return errors.New("the index has fewer frames than it needs")
-	}
-	if l != (locator{s.indexOff, s.endOff, s.Entries(), uint64(len(s.blobs))}) {
-		return errors.New("the locator does not agree with the frames")
-	}
-	s.phase = phaseDone
-	return nil
-}
-
-// valueOf loads a datum, telling content that is wrong from a file that cannot
-// be read.
-func valueOf(d Datum) (coreform.Value, error) {
-	v, err := d.Value()
-	var fe *FormatError
-	if err != nil && !errors.As(err, &fe) && !errors.Is(err, ErrWithheld) && !errors.Is(err, ErrNotKept) {
-		return v, hostError{err}
-	}
-	return v, err
 }
