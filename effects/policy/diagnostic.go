@@ -1,0 +1,103 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Severity tells what keeps a policy from loading from what does not.
+type Severity string
+
+// The severities.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+)
+
+// Diagnostic is one problem in a policy: where, what, and what to do.
+type Diagnostic struct {
+	Code     string   `json:"code"` // stable, "policy/…" (spec/errors.md)
+	Severity Severity `json:"severity"`
+	File     string   `json:"file"`
+	Line     int      `json:"line"` // 1-based, 0 if unknown
+	Col      int      `json:"col"`
+	Key      string   `json:"key"` // dotted key path
+	Message  string   `json:"message"`
+	Hint     string   `json:"hint"`
+}
+
+func (d Diagnostic) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s (%s)", d.File, d.Line, d.Col, d.Message, d.Code)
+}
+
+// Diagnostics are all problems of a file, sorted by place. As an error they
+// read one a line.
+type Diagnostics []Diagnostic
+
+func (ds Diagnostics) Error() string {
+	lines := make([]string, len(ds))
+	for i, d := range ds {
+		lines[i] = d.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Failed reports whether one of them is an error.
+func (ds Diagnostics) Failed() bool {
+	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
+}
+
+func (ds Diagnostics) sorted() Diagnostics {
+	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Code, b.Code))
+	})
+	return ds
+}
+
+// nearest returns the known name closest to s, "" if none is close.
+func nearest(s string, known []string) string {
+	best, bestD := "", max(2, len(s)/3)+1
+	for _, k := range known {
+		if d := distance(s, k, bestD); d < bestD {
+			best, bestD = k, d
+		}
+	}
+	return best
+}
+
+// distance is the number of edits (a swap of neighbours counts one) between two
+// names, or limit if that is not less.
+func distance(a, b string, limit int) int {
+	if len(a) > 200 || len(b) > 200 || len(a)-len(b) >= limit || len(b)-len(a) >= limit {
+		return limit
+	}
+	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
+	for j := range rows[1] {
+		rows[1][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, last, row := rows[0], rows[1], rows[2]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := 1
+			if a[i-1] == b[j-1] {
+				change = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+change)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		rows = [3][]int{last, row, before}
+	}
+	return min(rows[1][len(b)], limit)
+}
+
+func didYouMean(s string, known []string, otherwise string) string {
+	if n := nearest(s, known); n != "" {
+		return fmt.Sprintf("did you mean %s?", n)
+	}
+	return otherwise
+}
