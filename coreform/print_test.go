@@ -231,6 +231,27 @@ func TestWidths(t *testing.T) {
 	}
 }
 
+// Every width about the limit, in every place where a width decides.
+//
+// spec: CF-PRINT-4 CF-PRINT-5 CF-PRINT-6
+func TestWidthBoundaries(t *testing.T) {
+	for _, form := range []string{"(%s %s)", "(%s x %s)", "(x (%s %s))", "{%s %s}", "{%s %s a 1 b 2}", "{(x %s) %s a 1 b 2}", "{%s (x %s) a 1 b 2}",
+		"[a b c {%s %s d 1 e 2}]", "[%s %s]", "[a b c [%s %s]]", "((%s) %s)", "([%s] %s y)", "({a %s} %s y)", "[a b c ({a %s} %s y)]"} {
+		for first := 1; first <= 104; first++ {
+			for total := 84; total <= 106; total++ {
+				if total <= first {
+					continue
+				}
+				v := mustRead(t, fmt.Sprintf(form, strings.Repeat("k", first), strings.Repeat("v", total-first)))
+				want := strings.Join(plainLayout{}.lay(v, 0), "\n")
+				if got := mustPrint(t, v); got != want {
+					t.Fatalf("%s with %d and %d:\n%s\nwant\n%s", form, first, total-first, got, want)
+				}
+			}
+		}
+	}
+}
+
 // spec: CF-PRINT-7
 func TestModuleText(t *testing.T) {
 	for src, want := range map[string]string{"": "", "a": "a\n", "a b": "a\n\nb\n"} {
