@@ -15,6 +15,8 @@ var errorText = map[string]string{
 	"core/parse/int":        "the text has an invalid integer",
 	"core/parse/depth":      "the text nests too deep",
 	"core/parse/size":       "the text is too long",
+
+	"core/resource-exhausted": "the term is too deep or too large for this",
 }
 
 // ErrorText returns the sentence of a code, "" for a code not known here.

@@ -3,6 +3,7 @@ package kernel
 import (
 	"math/big"
 	"math/bits"
+	"strconv"
 
 	"github.com/gcrun/gcrun/coreform"
 )
@@ -19,7 +20,8 @@ type primitive struct {
 }
 
 // primitives is the table of all of them, in the order of spec/language.md.
-var primitives = concat(intPrimitives)
+var primitives = concat(intPrimitives, decPrimitives, dataPrimitives, mapPrimitives, vecPrimitives, symPrimitives,
+	strPrimitives, bytesPrimitives)
 
 func concat(tables ...[]primitive) []primitive {
 	var all []primitive
@@ -27,6 +29,15 @@ func concat(tables ...[]primitive) []primitive {
 		all = append(all, t...)
 	}
 	return all
+}
+
+// PrimitiveNames returns the names of all primitives, in the order of the table.
+func PrimitiveNames() []string {
+	names := make([]string, len(primitives))
+	for i, p := range primitives {
+		names[i] = p.name
+	}
+	return names
 }
 
 // primitiveIndex finds a primitive by name.
@@ -125,6 +136,9 @@ func intOp(c *Call, op opcode, a []Value) Value {
 
 // intDivMod is Euclidean: the remainder is never negative.
 func intDivMod(c *Call, a []Value, mod bool) Value {
+	if v, ok := fastDivMod(a[0], a[1], mod); ok {
+		return v
+	}
 	x, y, ok := twoInts(a)
 	if !ok {
 		return c.TypeError()
@@ -143,15 +157,49 @@ func intDivMod(c *Call, a []Value, mod bool) Value {
 	return coreform.BigInt(q)
 }
 
+// fastDivMod divides two 64-bit integers, unless the quotient is not one.
+func fastDivMod(a, b Value, mod bool) (Value, bool) {
+	x, okx := a.AsInt64()
+	y, oky := b.AsInt64()
+	if !okx || !oky || y == 0 || y == -1 {
+		return Value{}, false
+	}
+	q, r := x/y, x%y
+	if r < 0 { // Go truncates: one step back makes the remainder positive
+		if y > 0 {
+			q, r = q-1, r+y
+		} else {
+			q, r = q+1, r-y
+		}
+	}
+	if mod {
+		return coreform.Int(r), true
+	}
+	return coreform.Int(q), true
+}
+
 func intToStr(c *Call, a []Value) Value {
+	if n, ok := a[0].AsInt64(); ok {
+		return c.NewStr(strconv.FormatInt(n, 10))
+	}
 	n, ok := a[0].AsBigInt()
 	if !ok {
 		return c.TypeError()
 	}
-	// Decimal text of a large number takes time quadratic in its words.
+	return c.decimalText(n, 0)
+}
+
+// decimalText makes the text of n × 10^-scale. Text of a large number takes
+// time quadratic in its words.
+func (c *Call) decimalText(n *big.Int, scale int) Value {
 	l := limbs(n)
-	if !c.WorkSteps(l*l/8) || !c.RoomForStr(int64(n.BitLen())*3/10+2) {
+	digits := int64(n.BitLen())*1233>>12 + 1 // not less than there are
+	if !c.WorkSteps(l*l/8) || !c.Alloc(TextUnits(digits+int64(scale)+3)) {
 		return Value{}
 	}
-	return coreform.Str(n.String())
+	s := fixedText(n.String(), scale)
+	if !c.m.lenLimit("string-len", int64(len(s)), c.m.limits.StringLen) {
+		return Value{}
+	}
+	return coreform.Str(s)
 }
