@@ -14,7 +14,9 @@ import (
 
 // ReasonNotGranted is the reason of core/path-error for a path that obeys the
 // path rules but matches none of the policy's `paths`. The other reasons are
-// kinds of package fspolicy.
+// kinds of package fspolicy. The patterns are held against the text of the path:
+// a link below a granted path leads wherever it does within the base. No op
+// makes links.
 const ReasonNotGranted = "not-granted"
 
 // limitSetting is the name of the limit on answers, in policy and in answers.

@@ -33,18 +33,22 @@ func Ops() []string { return slices.Sorted(maps.Keys(operations)) }
 type Handler struct{ roots map[string]fspolicy.FS }
 
 // New returns a handler that performs each op on its FS. The file systems stay
-// the caller's, who closes them after the run; several ops may share one. A name
-// that is not in Ops, or a nil FS, is an error.
+// the caller's, who closes them after the run; several ops may share one. Ops
+// that are not among those Ops returns are left out: a policy may grant ones
+// this version has no handler for. An op with a nil FS is an error.
 func New(roots map[string]fspolicy.FS) (*Handler, error) {
-	for _, op := range slices.Sorted(maps.Keys(roots)) {
-		if operations[op] == nil {
-			return nil, fmt.Errorf("no handler for files answers %s", op)
+	h := &Handler{roots: map[string]fspolicy.FS{}}
+	for _, op := range Ops() {
+		root, ok := roots[op]
+		if !ok {
+			continue
 		}
-		if roots[op] == nil {
+		if root == nil {
 			return nil, fmt.Errorf("%s has no file system", op)
 		}
+		h.roots[op] = root
 	}
-	return &Handler{roots: maps.Clone(roots)}, nil
+	return h, nil
 }
 
 // Ops returns the names of the ops the handler answers, sorted.
@@ -71,7 +75,7 @@ func (h *Handler) Handle(ctx context.Context, call effects.Call) (guest.Response
 // grant is what this package asks of a *policy.Grant.
 type grant interface {
 	// AllowsPath reports whether the policy's paths let the op at a path.
-	AllowsPath(p fspolicy.Path) bool
+	AllowsPath(p string) bool
 	// CreateDirs reports whether missing parents of a file are made.
 	CreateDirs() bool
 }
@@ -94,7 +98,7 @@ func (h *Handler) handle(ctx context.Context, call effects.Call, g grant) (guest
 	if err != nil {
 		return r.failed(ctx, err)
 	}
-	if !g.AllowsPath(path) {
+	if !g.AllowsPath(path.String()) {
 		return effects.Fail(ops.PathRefused(call.Op, ReasonNotGranted, path.String())), nil
 	}
 	r.path = path

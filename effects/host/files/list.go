@@ -57,7 +57,7 @@ func (r *request) list(ctx context.Context) (coreform.Value, error) {
 	text := int64(len("[]"))
 	values := make([]coreform.Value, 0, len(rows))
 	for _, e := range rows {
-		if opts.Recursive && e.Path.Parent() != r.path && !r.grant.AllowsPath(e.Path.Parent()) {
+		if opts.Recursive && e.Path.Parent() != r.path && !r.grant.AllowsPath(e.Path.Parent().String()) {
 			continue // listing that directory by itself is refused too
 		}
 		if len(values) > 0 {

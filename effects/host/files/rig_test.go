@@ -172,8 +172,8 @@ type fakeGrant struct {
 	createDirs bool
 }
 
-func (g fakeGrant) AllowsPath(p fspolicy.Path) bool { return g.allow == nil || g.allow(p.String()) }
-func (g fakeGrant) CreateDirs() bool                { return g.createDirs }
+func (g fakeGrant) AllowsPath(p string) bool { return g.allow == nil || g.allow(p) }
+func (g fakeGrant) CreateDirs() bool         { return g.createDirs }
 
 // blobSink keeps blobs in memory, or only counts them, and can fail.
 type blobSink struct {
