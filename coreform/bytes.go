@@ -88,6 +88,19 @@ func (b *Bytes) Slice(start, n int64) Value {
 	return Value{ref: s}
 }
 
+// At returns octet i; 0 ≤ i < Len. It panics with a [Fault] if a blob cannot be
+// read.
+func (b *Bytes) At(i int64) byte {
+	if b.blob == nil {
+		return b.data[i]
+	}
+	var one [1]byte
+	if _, err := b.blob.ReadAt(one[:], b.off+i); err != nil && err != io.EOF {
+		panic(Fault{err})
+	}
+	return one[0]
+}
+
 // Load returns the content, reading it if it is in a blob. The result must not
 // be changed. The error is that of the blob, which is a fault of the host.
 func (b *Bytes) Load() ([]byte, error) {

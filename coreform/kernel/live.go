@@ -6,7 +6,9 @@ import "github.com/gcrun/gcrun/coreform"
 // by the rule of spec LIM-MEM-3: a vector 2 + n, a map 2 + 3n, text 1 +
 // ⌈bytes/16⌉ (a blob 4), a pair 2, a function 2 + captures, a frame 4, anything
 // else on the heap 1. Small integers, Booleans and nil are part of what holds
-// them. It does not recurse.
+// them. Symbols and strings of up to 64 bytes count wherever they stand:
+// whether two are one object depends on whether an answer came from a handler
+// or from a log, and must not be seen. It does not recurse.
 func (m *Machine) liveUnits() int64 {
 	clear(m.stack[min(m.sp, m.high):m.high]) // let go of what is dead
 	w := liveWalk{pairs: map[*coreform.Pair]struct{}{}, seen: map[any]struct{}{}}
@@ -48,11 +50,23 @@ func (w *liveWalk) run() {
 		if id == nil || isAbsorbed(v) {
 			continue
 		}
+		if small(v) {
+			w.units += atomUnits(v)
+			continue
+		}
 		if _, again := w.seen[id]; !again {
 			w.seen[id] = struct{}{}
 			w.visit(v)
 		}
 	}
+}
+
+// small reports whether a value counts at every place it stands.
+func small(v Value) bool {
+	if s, ok := v.AsStr(); ok {
+		return len(s) <= 64
+	}
+	return v.Kind() == coreform.KindSym
 }
 
 func (w *liveWalk) list(p *coreform.Pair) {

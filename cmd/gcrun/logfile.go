@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// logFile is the log being written. It implements gclog.File, and at every sync
+// makes sure that its name still leads to it: evidence under another name is
+// evidence nobody finds.
+type logFile struct {
+	*os.File
+	name string // as shown
+	path string // absolute, so that a change of directory does not matter
+}
+
+// maxNumber bounds the search for a free log name.
+const maxNumber = 100_000
+
+// createLog creates the log of a program: out if named, else beside the
+// program, numbered when the name is taken. Old logs are never overwritten
+// unless force says so.
+func createLog(prog, out string, force bool) (*logFile, error) {
+	if out != "" {
+		if force {
+			if err := removeRegular(out); err != nil {
+				return nil, err
+			}
+		}
+		f, err := openNew(out)
+		if errors.Is(err, fs.ErrExist) {
+			return nil, &failure{exit: exitUsage, code: "log/exists", file: out, message: "the file exists", offset: -1,
+				hint: "name another one with -o, or say --force to replace it"}
+		}
+		if err != nil {
+			return nil, hostFailure(out, err)
+		}
+		return f, nil
+	}
+	base := "stdin"
+	if prog != "-" {
+		base = strings.TrimSuffix(prog, ".gc")
+	}
+	for n := 1; n <= maxNumber; n++ {
+		name := base + ".gclog"
+		if n > 1 {
+			name = fmt.Sprintf("%s.%d.gclog", base, n)
+		}
+		f, err := openNew(name)
+		if err == nil {
+			return f, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			fail := hostFailure(name, err)
+			fail.hint = "say where the log may go with -o FILE"
+			return nil, fail
+		}
+	}
+	return nil, usage("there are %d logs of this program already: name another with -o", maxNumber)
+}
+
+func openNew(name string) (*logFile, error) {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &logFile{File: f, name: name, path: path}, nil
+}
+
+// removeRegular removes a file that --force is to replace, and nothing else.
+func removeRegular(name string) error {
+	st, err := os.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && !st.Mode().IsRegular() {
+		return usage("-o %s: --force replaces regular files only", name)
+	}
+	if err == nil {
+		err = os.Remove(name)
+	}
+	if err != nil {
+		return hostFailure(name, err)
+	}
+	return nil
+}
+
+// Sync makes what was written durable, and checks the name.
+func (l *logFile) Sync() error {
+	if err := l.File.Sync(); err != nil {
+		return err
+	}
+	return sameFile(l.path, l.File)
+}
+
+// discard removes a log in which nothing was written.
+func (l *logFile) discard() {
+	if sameFile(l.path, l.File) == nil {
+		_ = os.Remove(l.path)
+	}
+}

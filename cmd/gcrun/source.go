@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gcrun/gcrun/coreform"
+	"github.com/gcrun/gcrun/evidence/canonjson"
+	"github.com/gcrun/gcrun/internal/digest"
+	"github.com/gcrun/gcrun/internal/escape"
+)
+
+// canonicalForms reads a source and canonicalizes it.
+func (a *app) canonicalForms(name string) ([]coreform.Value, error) {
+	src, err := a.readInput(name)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := coreform.ReadModule(src, coreform.Limits{})
+	if err == nil {
+		nodes, err = coreform.CanonicalizeModule(nodes, coreform.Limits{})
+	}
+	if err != nil {
+		return nil, sourceFailure(name, src, err)
+	}
+	return coreform.Terms(nodes), nil
+}
+
+func (a *app) fmtCommand() *cobra.Command {
+	var canonical bool
+	cmd := &cobra.Command{
+		Use: "fmt --canonical FILE… | fmt -", Short: "Print the canonical text of sources",
+		Long: `Print the canonical text of modules: the bytes that gcrun hash hashes. Laying out
+sources with their comments kept is not part of this version.`,
+		Example: "  gcrun fmt --canonical prog.gc\n  gcrun fmt - < prog.gc",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: verb(func(_ context.Context, args []string) error {
+			if !canonical && (len(args) != 1 || args[0] != "-") {
+				return usage("fmt lays out canonical text only in this version: say --canonical, or give - for standard input")
+			}
+			for _, name := range args {
+				forms, err := a.canonicalForms(name)
+				if err != nil {
+					return err
+				}
+				text, err := coreform.PrintModule(forms, coreform.Limits{})
+				if err != nil {
+					return tooLong(name, err)
+				}
+				if a.asJSON {
+					a.printJSON(map[string]any{"kind": "gcrun/fmt/1", "ok": true, "file": name, "text": string(text)})
+					continue
+				}
+				if _, err := a.stdout.Write(text); err != nil {
+					return hostFailure("", err)
+				}
+			}
+			return nil
+		}),
+	}
+	cmd.Flags().BoolVar(&canonical, "canonical", false, "print canonical text")
+	return cmd
+}
+
+func tooLong(name string, err error) error {
+	return &failure{exit: exitInput, code: "core/resource-exhausted", file: name, message: err.Error(), offset: -1,
+		hint: "split the module; canonical text grows with how deep calls nest"}
+}
+
+func (a *app) hashCommand() *cobra.Command {
+	var term bool
+	cmd := &cobra.Command{
+		Use: "hash FILE…", Short: "Print the module hash of sources",
+		Long: `Print, for each file, the module hash: BLAKE3 of the canonical module text under
+its prefix. With --term each file holds one term, which is hashed as it is read.
+- is standard input.`,
+		Example: "  gcrun hash prog.gc\n  echo '{:a 1}' | gcrun hash --term -",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: verb(func(_ context.Context, args []string) error {
+			rows := []any{}
+			for _, name := range args {
+				h, err := a.hashOne(name, term)
+				if err != nil {
+					return err
+				}
+				if a.asJSON {
+					rows = append(rows, map[string]any{"file": name, "hash": h.String()})
+					continue
+				}
+				fmt.Fprintf(a.stdout, "%s  %s\n", h, escape.Line(name))
+			}
+			if a.asJSON {
+				a.printJSON(map[string]any{"kind": "gcrun/hash/1", "ok": true, "hashes": rows})
+			}
+			return nil
+		}),
+	}
+	cmd.Flags().BoolVar(&term, "term", false, "hash the one term in each file")
+	return cmd
+}
+
+func (a *app) hashOne(name string, term bool) (digest.Digest, error) {
+	if !term {
+		forms, err := a.canonicalForms(name)
+		if err != nil {
+			return digest.Digest{}, err
+		}
+		h, err := coreform.ModuleHash(forms)
+		if err != nil {
+			return h, tooLong(name, err)
+		}
+		return h, nil
+	}
+	src, err := a.readInput(name)
+	if err != nil {
+		return digest.Digest{}, err
+	}
+	v, err := coreform.ReadTerm(src, coreform.Limits{})
+	if err != nil {
+		return digest.Digest{}, sourceFailure(name, src, err)
+	}
+	return coreform.TermHash(v)
+}
+
+func (a *app) canonCommand() *cobra.Command {
+	var profile string
+	cmd := &cobra.Command{
+		Use: "canon FILE", Short: "Print JSON in canonical form", Args: cobra.ExactArgs(1),
+		Long: `Print a JSON document in canonical form, without a newline at the end. Profile jcs
+is RFC 8785; profile evidence also puts text into Unicode form C and refuses
+numbers that would not survive. - is standard input.`,
+		Example: "  gcrun canon doc.json\n  echo '{\"b\":1,\"a\":2}' | gcrun canon -",
+		RunE: verb(func(_ context.Context, args []string) error {
+			p, ok := canonjson.ParseProfile(profile)
+			if !ok {
+				return usage("there is no profile %q: jcs and evidence are", profile)
+			}
+			src, err := a.readInput(args[0])
+			if err != nil {
+				return err
+			}
+			out, err := canonjson.Canonicalize(p, src, canonjson.Limits{})
+			if err != nil {
+				return jsonFailure(args[0], src, err)
+			}
+			if a.asJSON {
+				a.printJSON(map[string]any{"kind": "gcrun/canon/1", "ok": true, "profile": profile, "canonical": string(out)})
+				return nil
+			}
+			_, err = a.stdout.Write(out)
+			return err
+		}),
+	}
+	cmd.Flags().StringVar(&profile, "profile", "jcs", "jcs or evidence")
+	return cmd
+}
+
+func jsonFailure(name string, src []byte, err error) error {
+	var cj *canonjson.Error
+	if !errors.As(err, &cj) {
+		return err
+	}
+	f := &failure{exit: exitInput, code: string(cj.Code), message: cj.Detail, hint: cj.Hint}
+	return f.place(name, src, int(cj.Offset))
+}

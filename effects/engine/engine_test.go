@@ -1,0 +1,375 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/gcrun/gcrun/coreform"
+	"github.com/gcrun/gcrun/coreform/kernel"
+	"github.com/gcrun/gcrun/coreform/prelude"
+	"github.com/gcrun/gcrun/effects"
+	"github.com/gcrun/gcrun/effects/engine"
+	"github.com/gcrun/gcrun/effects/guest"
+	"github.com/gcrun/gcrun/effects/policy"
+	"github.com/gcrun/gcrun/gclog"
+)
+
+// memFile is a gclog.File in memory.
+type memFile struct{ b []byte }
+
+func (f *memFile) Write(p []byte) (int, error) { f.b = append(f.b, p...); return len(p), nil }
+func (f *memFile) Sync() error                 { return nil }
+func (f *memFile) ReadAt(p []byte, off int64) (int, error) {
+	return bytes.NewReader(f.b).ReadAt(p, off)
+}
+
+// handlerFunc answers with a function.
+type handlerFunc func(ctx context.Context, c effects.Call) (guest.Response, error)
+
+func (h handlerFunc) Handle(ctx context.Context, c effects.Call) (guest.Response, error) {
+	return h(ctx, c)
+}
+
+func load(t testing.TB, src string, limits kernel.Limits) *kernel.Program {
+	t.Helper()
+	p, err := kernel.Load("t.gc", []byte(src), prelude.Library(), limits)
+	if err != nil {
+		t.Fatalf("%s: %v", src, err)
+	}
+	return p
+}
+
+func policyOf(t testing.TB, flags ...string) *policy.Policy {
+	t.Helper()
+	var allows []policy.Allow
+	for _, f := range flags {
+		a, err := policy.ParseAllow(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		allows = append(allows, a)
+	}
+	if len(allows) == 0 {
+		return nil
+	}
+	return policy.New(nil, allows...)
+}
+
+// counting answers sys/time::now with 1, 2, 3, …
+func counting() map[string]effects.Handler {
+	n := int64(0)
+	return map[string]effects.Handler{"sys/time::now": handlerFunc(func(context.Context, effects.Call) (guest.Response, error) {
+		n++
+		return effects.OK(coreform.Int(n)), nil
+	})}
+}
+
+func record(t testing.TB, src string, pol *policy.Policy, h map[string]effects.Handler, limits kernel.Limits) (*engine.Recorded, []byte) {
+	t.Helper()
+	f := &memFile{}
+	res, err := engine.Record(context.Background(), engine.RecordOptions{
+		Program: load(t, src, limits), Policy: pol, Handlers: h, File: f, Log: gclog.Options{Sync: gclog.SyncNone},
+	})
+	if err != nil {
+		t.Fatalf("record: %v", err)
+	}
+	return res, f.b
+}
+
+func replay(t testing.TB, log []byte, o engine.ReplayOptions) (*engine.Verdict, error) {
+	t.Helper()
+	l, err := gclog.Open(bytes.NewReader(log), int64(len(log)))
+	if err != nil {
+		return nil, err
+	}
+	return engine.Replay(context.Background(), l, o)
+}
+
+const sumTimes = `
+(def now (core/effect::perform 'sys/time::now nil core/effect::pure))
+(def loop (fn (n acc)
+  (if (core/int::eq? n 0)
+    (core/effect::pure acc)
+    (core/effect::bind now (fn (t) (loop (core/int::sub n 1) (core/int::add acc t)))))))
+(loop 10 0)`
+
+// spec: REP-PURE-1 EFF-OUTCOME-1
+func TestRecordThenReplay(t *testing.T) {
+	for _, c := range []struct {
+		name, src string
+		pol       *policy.Policy
+		limits    kernel.Limits
+		kind      guest.OutcomeKind
+		value     string
+	}{
+		{"value", sumTimes, policyOf(t, "sys/time::now"), kernel.Limits{}, guest.OutcomeOK, "55"},
+		{"pure", "(core/int::add 1 2)", nil, kernel.Limits{}, guest.OutcomeOK, "3"},
+		{"denied", sumTimes, nil, kernel.Limits{}, guest.OutcomeDenied, ""},
+		{"denied and handled", "(core/effect::catch (core/effect::perform 'sys/time::now nil core/effect::pure) (fn (e) 7))", nil, kernel.Limits{}, guest.OutcomeOK, "7"},
+		{"sealed error", "(core/effect::pure (core/error::make2 \"my/code\" \"no\"))", nil, kernel.Limits{}, guest.OutcomeError, ""},
+		{"fatal", "(core/effect::bind (core/effect::perform 'sys/time::now nil core/effect::pure) (fn (t) (5 t)))", policyOf(t, "sys/time::now"), kernel.Limits{}, guest.OutcomeError, ""},
+		{"steps", sumTimes, policyOf(t, "sys/time::now"), kernel.Limits{Steps: 100}, guest.OutcomeLimit, ""},
+		{"function", "(fn (x) x)", nil, kernel.Limits{}, guest.OutcomeOK, "#<function>"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			res, log := record(t, c.src, c.pol, counting(), c.limits)
+			if res.Outcome.Kind != c.kind {
+				t.Fatalf("outcome %s %s, want %s (%v)", res.Outcome.Kind, res.Outcome.Code, c.kind, res.Err)
+			}
+			v, err := replay(t, log, engine.ReplayOptions{})
+			if err != nil || !v.Faithful || v.Divergence != nil {
+				t.Fatalf("replay: %v %+v", err, v)
+			}
+			if v.Root != res.Log.Root || v.Entries != res.Entries {
+				t.Error("another root or number of entries")
+			}
+			if c.value != "" && coreform.FormatLossy(v.Done.Value, 100) != c.value {
+				t.Errorf("value %s, want %s", coreform.FormatLossy(v.Done.Value, 100), c.value)
+			}
+			_, again := record(t, c.src, c.pol, counting(), c.limits)
+			if !bytes.Equal(log, again) {
+				t.Error("equal runs gave different bytes")
+			}
+		})
+	}
+}
+
+// Case RP-01: the order of effects never depends on a Go map.
+func TestRP01(t *testing.T) {
+	src := `(def es (core/map::entries {`
+	for i := range 20 {
+		src += fmt.Sprintf("%d %d ", (i*7)%20, i)
+	}
+	src += `}))
+(def each (fn (i)
+  (if (core/int::eq? i (core/vec::len es)) (core/effect::pure nil)
+    (core/effect::bind (core/effect::perform 'core/store::put {:artifact (core/vec::get es i)} core/effect::pure)
+      (fn (x) (each (core/int::add i 1)))))))
+(each 0)`
+	var first []byte
+	for range 50 {
+		_, log := record(t, src, nil, nil, kernel.Limits{})
+		if first == nil {
+			first = log
+		}
+		if !bytes.Equal(log, first) {
+			t.Fatal("logs differ between runs")
+		}
+	}
+}
+
+// spec: REP-ORDER-1 REP-REPORT-1 (cases RP-04, RP-06)
+func TestDivergence(t *testing.T) {
+	// The program is replaced in the log by recording another one with the same
+	// answers; here the answers are altered by replaying a log of one program
+	// whose continuation depends on what was captured.
+	base := "(def ask (fn (p) (core/effect::perform 'core/store::put p core/effect::pure)))\n" +
+		"(core/effect::bind (ask {:artifact [1 {:a 1 :b 2}]}) (fn (x) (ask {:artifact 2})))"
+	_, log := record(t, base, nil, nil, kernel.Limits{})
+	for _, c := range []struct {
+		name, old, new string
+		field          engine.Field
+		index          uint64
+		path           string
+		text           string
+	}{
+		{"payload", ":b 2", ":b 3", engine.FieldPayload, 0, ":artifact 1 :b", "3"},
+		{"later payload", "{:artifact 2}", "{:artifact 5}", engine.FieldContinuation, 0, "", ""},
+		{"op", "'core/store::put p", "'core/store::get p", engine.FieldOp, 0, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := engine.ReplayProgram(context.Background(), open(t, log), load(t, strings.Replace(base, c.old, c.new, 1), kernel.Limits{}))
+			if d == nil || d.Field != c.field || d.Index != c.index {
+				t.Fatalf("%+v, want %s at %d", d, c.field, c.index)
+			}
+			if got := strings.Join(d.Path, " "); got != c.path {
+				t.Errorf("path %q, want %q", got, c.path)
+			}
+			if c.text != "" && d.Asked != c.text {
+				t.Errorf("asked %q, want %q", d.Asked, c.text)
+			}
+			if d.Line != 1 || d.Text == "" || d.AskedOp == "" || d.RecordedOp == "" {
+				t.Errorf("place or requests missing: %+v", d)
+			}
+		})
+	}
+}
+
+func open(t testing.TB, log []byte) *gclog.Log {
+	t.Helper()
+	l, err := gclog.Open(bytes.NewReader(log), int64(len(log)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// Any single bit flipped anywhere: the replay is refused or differs.
+func TestEveryBitFlipped(t *testing.T) {
+	_, log := record(t, sumTimes, policyOf(t, "sys/time::now"), counting(), kernel.Limits{})
+	step := 1
+	if testing.Short() {
+		step = 7
+	}
+	for bit := 0; bit < len(log)*8; bit += step {
+		bad := bytes.Clone(log)
+		bad[bit/8] ^= 1 << (bit % 8)
+		if v, err := replay(t, bad, engine.ReplayOptions{}); err == nil && v.Faithful {
+			t.Fatalf("bit %d flipped and the log replays", bit)
+		}
+	}
+}
+
+// Truncation at every byte: every whole entry, and never a panic (LG-01).
+func TestEveryTruncation(t *testing.T) {
+	_, log := record(t, sumTimes, policyOf(t, "sys/time::now"), counting(), kernel.Limits{})
+	last := uint64(0)
+	for n := range log {
+		l, err := gclog.Open(bytes.NewReader(log[:n]), int64(n))
+		if err != nil {
+			if !errors.Is(err, gclog.ErrIncomplete) {
+				t.Fatalf("cut at %d: %v", n, err)
+			}
+			continue
+		}
+		s := l.Scan()
+		for s.Next() {
+		}
+		if !errors.Is(s.Err(), gclog.ErrIncomplete) || s.Entries() < last {
+			t.Fatalf("cut at %d: %v after %d entries", n, s.Err(), s.Entries())
+		}
+		if s.Entries() > last { // a new whole entry: it replays to there
+			last = s.Entries()
+			v, err := engine.Replay(context.Background(), l, engine.ReplayOptions{AllowIncomplete: true})
+			if err != nil || !v.Faithful || !v.Cut || v.Entries != last {
+				t.Fatalf("cut at %d: %v %+v", n, err, v)
+			}
+		}
+	}
+	if last != 10 {
+		t.Fatalf("met %d entries", last)
+	}
+}
+
+// spec: EFF-ORDER-3 EFF-ORDER-4
+func TestCuts(t *testing.T) {
+	broken := errors.New("disk on fire")
+	for _, c := range []struct {
+		name string
+		h    handlerFunc
+		kind guest.OutcomeKind
+	}{
+		{"host failure", func(context.Context, effects.Call) (guest.Response, error) { return guest.Response{}, broken }, guest.OutcomeHostFailure},
+		{"panic", func(context.Context, effects.Call) (guest.Response, error) { panic("boom") }, guest.OutcomeHostFailure},
+		{"closed pipe", func(context.Context, effects.Call) (guest.Response, error) {
+			return guest.Response{}, fmt.Errorf("%w: %w", effects.ErrInterrupted, io.ErrClosedPipe)
+		}, guest.OutcomeInterrupted},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			res, log := record(t, sumTimes, policyOf(t, "sys/time::now"), map[string]effects.Handler{"sys/time::now": c.h}, kernel.Limits{})
+			if res.Outcome.Kind != c.kind {
+				t.Fatalf("outcome %s (%v), want %s", res.Outcome.Kind, res.Err, c.kind)
+			}
+			v, err := replay(t, log, engine.ReplayOptions{})
+			if err != nil || !v.Faithful || !v.Cut {
+				t.Fatalf("replay: %v %+v", err, v)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	h := handlerFunc(func(context.Context, effects.Call) (guest.Response, error) {
+		cancel(effects.ErrWall)
+		return effects.OK(coreform.Int(1)), nil
+	})
+	f := &memFile{}
+	res, err := engine.Record(ctx, engine.RecordOptions{Program: load(t, sumTimes, kernel.Limits{}), Policy: policyOf(t, "sys/time::now"),
+		Handlers: map[string]effects.Handler{"sys/time::now": h}, File: f})
+	if err != nil || res.Outcome.Kind != guest.OutcomeWall || res.Entries != 1 {
+		t.Errorf("wall: %v %v after %d entries", err, res.Outcome, res.Entries)
+	}
+}
+
+// spec: EFF-BUDGET-1
+func TestBudgets(t *testing.T) {
+	for _, c := range []struct {
+		name, toml string
+		entries    uint64
+		dimension  string
+	}{
+		{"ops", "max_effect_ops = 3", 3, "effect-ops"},
+		{"payload", "max_payload_bytes_per_run = 14", 4, "payload-bytes"},
+		{"response", "max_response_bytes_per_run = 3", 4, "response-bytes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file, diags := policy.Parse("caps.toml", []byte("allow = [\"sys/time::now\"]\n[runtime]\n"+c.toml+"\n"))
+			if diags.Failed() {
+				t.Fatal(diags)
+			}
+			res, log := record(t, sumTimes, policy.New(file), counting(), kernel.Limits{})
+			if res.Outcome.Kind != guest.OutcomeLimit || res.Fatal.Limit.Dimension != c.dimension || res.Entries != c.entries {
+				t.Fatalf("%v %+v after %d entries", res.Outcome, res.Fatal, res.Entries)
+			}
+			v, err := replay(t, log, engine.ReplayOptions{})
+			if err != nil || !v.Faithful {
+				t.Fatalf("replay: %v %+v %v", err, v, v.Divergence)
+			}
+		})
+	}
+}
+
+func BenchmarkRecordEffects(b *testing.B) {
+	src := strings.Replace(sumTimes, "(loop 10 0)", fmt.Sprintf("(loop %d 0)", b.N), 1)
+	f := &memFile{}
+	p := load(b, src, kernel.Limits{Steps: -1})
+	b.ResetTimer()
+	file, _ := policy.Parse("caps.toml", []byte("allow = [\"sys/time::now\"]\n[runtime]\nmax_effect_ops = 1000000000\n"))
+	res, err := engine.Record(context.Background(), engine.RecordOptions{Program: p, Policy: policy.New(file), Handlers: counting(), File: f,
+		Log: gclog.Options{Sync: gclog.SyncNone}})
+	if err != nil || res.Outcome.Kind != guest.OutcomeOK {
+		b.Fatal(err, res.Outcome)
+	}
+	b.ReportMetric(float64(len(f.b))/float64(b.N), "bytes/entry")
+}
+
+func BenchmarkReplayEffects(b *testing.B) {
+	src := strings.Replace(sumTimes, "(loop 10 0)", fmt.Sprintf("(loop %d 0)", b.N), 1)
+	file, _ := policy.Parse("caps.toml", []byte("allow = [\"sys/time::now\"]\n[runtime]\nmax_effect_ops = 1000000000\n"))
+	_, log := record(b, src, policy.New(file), counting(), kernel.Limits{Steps: -1})
+	b.ResetTimer()
+	if v, err := replay(b, log, engine.ReplayOptions{}); err != nil || !v.Faithful {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkEffectHoldingMap compares the cost of one effect with an empty and a
+// 100 000-entry map captured by its continuation.
+func BenchmarkEffectHoldingMap(b *testing.B) {
+	for _, size := range []int{0, 100_000} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			src := fmt.Sprintf(`
+(def build (fn (i m) (if (core/int::eq? i 0) m (build (core/int::sub i 1) (core/map::put m i i)))))
+(def now (core/effect::perform 'sys/time::now nil core/effect::pure))
+(def loop (fn (n m)
+  (if (core/int::eq? n 0) (core/effect::pure (core/map::len m))
+    (core/effect::bind now (fn (t) (loop (core/int::sub n 1) m))))))
+(loop %d (build %d '{}))`, b.N, size)
+			h := counting()
+			now := h["sys/time::now"]
+			started := false
+			h["sys/time::now"] = handlerFunc(func(ctx context.Context, c effects.Call) (guest.Response, error) {
+				if !started { // building and first hashing the map is not the effect's cost
+					started = true
+					b.ResetTimer()
+				}
+				return now.Handle(ctx, c)
+			})
+			file, _ := policy.Parse("caps.toml", []byte("allow = [\"sys/time::now\"]\n[runtime]\nmax_effect_ops = 1000000000\n"))
+			record(b, src, policy.New(file), h, kernel.Limits{Steps: -1})
+		})
+	}
+}
