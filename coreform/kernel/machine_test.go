@@ -23,7 +23,7 @@ const testLibrary = `
 
 func load(t testing.TB, src string, limits kernel.Limits) *kernel.Program {
 	t.Helper()
-	lib, err := kernel.NewLibrary(kernel.CoreNatives(), testLibrary)
+	lib, err := kernel.NewLibrary(kernel.CoreNatives(), nil, testLibrary)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestFatal(t *testing.T) {
 		}
 	}
 	// Nested def is found before anything runs.
-	lib, _ := kernel.NewLibrary(nil)
+	lib, _ := kernel.NewLibrary(nil, nil)
 	_, err := kernel.Load("t.gc", []byte("((fn (y) y) (def x 1))"), lib, kernel.Limits{})
 	var le *kernel.LoadError
 	if !errors.As(err, &le) || le.Span.Off != 12 {
@@ -208,7 +208,7 @@ func TestDeepRecursion(t *testing.T) {
 		"binds":     "(def f (fn (n) (core/effect::bind (core/effect::pure n) f))) (f 0)",
 		"binds2":    "(def f (fn (p) (f (core/effect::bind p (fn (x) x))))) (f (core/effect::perform 'a/b nil (fn (x) x)))",
 	} {
-		_, err = load(t, src, kernel.Limits{LiveUnits: 4 << 20}).Eval(context.Background())
+		_, err = load(t, src, kernel.Limits{LiveUnits: 1 << 20}).Eval(context.Background())
 		var fatal *guest.Fatal
 		if !errors.As(err, &fatal) || fatal.Limit == nil || fatal.Limit.Dimension != "live-units" {
 			t.Errorf("endless %s: %v", name, err)
