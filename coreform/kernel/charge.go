@@ -27,6 +27,7 @@ type meter struct {
 	c            *Call
 	factor       int64
 	bytes, nodes int64 // not yet charged
+	total        int64 // nodes in all
 }
 
 // meterBatch is how many nodes may go uncharged for a while.
@@ -35,6 +36,7 @@ const meterBatch = 1 << 12
 // add notes one node of that many bytes.
 func (m *meter) add(bytes int64) bool {
 	m.nodes++
+	m.total++
 	m.bytes += bytes
 	return (m.nodes < meterBatch && m.bytes < 64*meterBatch) || m.flush()
 }
@@ -118,12 +120,19 @@ func eachPart(v Value, f func(Value) bool) bool {
 	return true
 }
 
+// TermSize is TermWork that also returns how many nodes the term has as a tree.
+func (c *Call) TermSize(v Value, factor int64) (nodes int64, ok bool) {
+	m := meter{c: c, factor: factor}
+	ok = m.walk(v) && m.flush()
+	return m.total, ok
+}
+
 // TermWork charges factor × (⌊bytes/64⌋ + ⌊nodes/8⌋) steps for work on all of a
 // term, seen as a tree, before that work is done. When it reports false the
 // native returns at once.
 func (c *Call) TermWork(v Value, factor int64) bool {
-	m := meter{c: c, factor: factor}
-	return m.walk(v) && m.flush()
+	_, ok := c.TermSize(v, factor)
+	return ok
 }
 
 // keyWork charges for comparing a key with those of a map of n entries. Keys

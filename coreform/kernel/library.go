@@ -43,11 +43,25 @@ type definition struct {
 	native *Native
 }
 
-// NewLibrary makes a library of natives and of CoreForm sources, each a module
-// of (def name expr) forms where expr is a function, a literal or another name.
-// The error is about the sources and means a fault in gcrun.
-func NewLibrary(natives []Native, sources ...string) (*Library, error) {
+// Constant is a library name bound to a value that exists before anything runs.
+type Constant struct {
+	Name  string
+	Value Value
+}
+
+// NewLibrary makes a library of natives, constants and CoreForm sources, each a
+// module of (def name expr) forms where expr is a function, a literal or another
+// name. It takes ownership of natives. The error is about the sources and means a
+// fault in gcrun.
+func NewLibrary(natives []Native, constants []Constant, sources ...string) (*Library, error) {
 	l := &Library{defs: make(map[string]*definition)}
+	for _, k := range constants {
+		d := &definition{name: k.Name, value: k.Value}
+		d.once.Do(func() {}) // there is nothing to compile
+		if err := l.add(d); err != nil {
+			return nil, err
+		}
+	}
 	for i := range natives {
 		n := &natives[i]
 		if err := l.add(&definition{name: n.Name, native: n}); err != nil {

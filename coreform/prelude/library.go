@@ -1,0 +1,32 @@
+package prelude
+
+import (
+	_ "embed" // the library's sources
+	"sync"
+
+	"github.com/gcrun/gcrun/coreform/kernel"
+)
+
+var (
+	//go:embed core.gc
+	coreSource string
+	//go:embed fs.gc
+	fsSource string
+	//go:embed sys.gc
+	sysSource string
+)
+
+// Library returns the library. It is made when first asked for, definitions are
+// compiled when a program first uses them, and it is safe for concurrent use.
+var Library = sync.OnceValue(newLibrary)
+
+func newLibrary() *kernel.Library {
+	natives := append(kernel.CoreNatives(), kernel.AskNative())
+	natives = append(append(natives, errorNatives...), textNatives...)
+	constants := []kernel.Constant{{Name: "core/contract::genesis", Value: kernel.Genesis()}}
+	lib, err := kernel.NewLibrary(natives, constants, coreSource, fsSource, sysSource)
+	if err != nil {
+		panic("BUG: prelude: " + err.Error()) // the sources are part of this package and tested
+	}
+	return lib
+}
