@@ -142,6 +142,7 @@ func (b *Bytes) ContentDigest() digest.Digest {
 		d = digest.Sum(b.data)
 	} else {
 		h := digest.NewHash()
+		defer h.Release()
 		if _, err := io.Copy(h, b.Reader()); err != nil {
 			panic(Fault{err})
 		}

@@ -17,6 +17,7 @@ const errorSealID = 3
 // is remembered: what is asked again and again is [StateHash]. (spec CF-HASH-1)
 func TermHash(v Value) (digest.Digest, error) {
 	h := digest.NewHash()
+	defer h.Release()
 	h.WriteString(hashPrefix)
 	if err := WriteTerm(h, v); err != nil {
 		return digest.Digest{}, err
@@ -28,6 +29,7 @@ func TermHash(v Value) (digest.Digest, error) {
 // are those of [WriteTerm]. (spec CF-HASH-2)
 func ModuleHash(forms []Value) (digest.Digest, error) {
 	h := digest.NewHash()
+	defer h.Release()
 	h.WriteString(hashPrefix + "module\x00")
 	if err := WriteModule(h, forms); err != nil {
 		return digest.Digest{}, err

@@ -26,6 +26,21 @@ type Live struct {
 	// PayloadMax and ResponseMax are the most bytes of one payload and one
 	// response; 0 means no limit.
 	PayloadMax, ResponseMax int64
+
+	caps map[*policy.Grant]coreform.Value // made once, so that the log can tell them by identity
+}
+
+// capOf is the grant as it enters the log.
+func (l *Live) capOf(g *policy.Grant) coreform.Value {
+	v, ok := l.caps[g]
+	if !ok {
+		if l.caps == nil {
+			l.caps = map[*policy.Grant]coreform.Value{}
+		}
+		v = g.Cap()
+		l.caps[g] = v
+	}
+	return v
 }
 
 // Answer decides, checks and performs, in the order of spec EFF-ORDER-1.
@@ -35,7 +50,7 @@ func (l *Live) Answer(ctx context.Context, ask *Ask) (Answer, error) {
 	if !d.Allow {
 		return Answer{Reason: d.Reason, Response: Fail(ops.Denied(name))}, nil
 	}
-	ans := Answer{Allow: true, Cap: d.Grant.Cap()}
+	ans := Answer{Allow: true, Cap: l.capOf(d.Grant)}
 	op, known := ops.Lookup(name)
 	h := l.Handlers[name]
 	if !known || h == nil {
