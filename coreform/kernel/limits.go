@@ -130,6 +130,11 @@ var limitFlag = map[string]string{
 // when the rule says so. It reports false, with the fault set, when the run may
 // not have them. (spec LIM-MEM-2)
 func (m *Machine) alloc(units int64) bool {
+	// Every loop charges for its calls, so this is where the run notices that
+	// nobody waits for it any more.
+	if m.calls++; m.calls%(1<<16) == 0 && m.call.Interrupted() {
+		return false
+	}
 	if m.allocated += units; m.allocated > m.limits.AllocUnits {
 		m.exhausted("alloc-units", m.allocated, m.limits.AllocUnits)
 		return false

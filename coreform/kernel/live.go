@@ -4,11 +4,11 @@ import "github.com/gcrun/gcrun/coreform"
 
 // liveUnits counts what the machine can still reach, each shared object once,
 // by the rule of spec LIM-MEM-3: a vector 2 + n, a map 2 + 3n, text 1 +
-// ⌈bytes/16⌉ (a blob 4), a pair 2, a function 2 + captures, a frame 4, anything
-// else on the heap 1. Small integers, Booleans and nil are part of what holds
-// them. Symbols and strings of up to 64 bytes count wherever they stand:
-// whether two are one object depends on whether an answer came from a handler
-// or from a log, and must not be seen. It does not recurse.
+// ⌈bytes/16⌉ (a blob 4), a symbol ⌈bytes/16⌉, a pair 2, a function 2 +
+// captures, a frame 4, anything else on the heap 1. Small integers, Booleans and
+// nil are part of what holds them. Symbols and strings of up to 64 bytes count
+// wherever they stand: whether two are one object depends on whether an answer
+// came from a handler or from a log, and must not be seen. It does not recurse.
 func (m *Machine) liveUnits() int64 {
 	clear(m.stack[min(m.sp, m.high):m.high]) // let go of what is dead
 	w := liveWalk{pairs: map[*coreform.Pair]struct{}{}, seen: map[any]struct{}{}}
@@ -133,6 +133,9 @@ func atomUnits(v Value) int64 {
 	}
 	if s, ok := v.AsStr(); ok {
 		return TextUnits(int64(len(s)))
+	}
+	if s, ok := v.AsSym(); ok { // one unit for the usual ones
+		return max(1, TextUnits(int64(len(s)))-1)
 	}
 	if n, ok := v.AsBigInt(); ok {
 		return TextUnits(int64(n.BitLen()+7) / 8)
