@@ -29,6 +29,12 @@ func (a *app) denialText(p *program, d effects.Denial, o recordFlags) string {
 		for _, f := range append(append([]string(nil), o.allow...), flags...) {
 			b.WriteString(" --allow " + shellWord(f))
 		}
+		if len(o.args) > 0 {
+			b.WriteString(" --")
+		}
+		for _, arg := range o.args {
+			b.WriteString(" " + escape.LineMax(shellWord(arg), 200))
+		}
 		b.WriteString("\n")
 	}
 	if text := policy.FileFor([]string{d.Op}); text != "" {

@@ -29,6 +29,7 @@ type recordFlags struct {
 	value  string
 	wallMs int64
 	limits kernel.Limits
+	args   []string // of the program
 }
 
 func (a *app) recordCommand() *cobra.Command {
@@ -46,7 +47,8 @@ interrupted. The log is left in every case.`,
 			"  gcrun record prog.gc --caps caps.toml -o run.gclog -- one two",
 		Args: cobra.MinimumNArgs(1),
 		RunE: verb(func(ctx context.Context, args []string) error {
-			return a.record(ctx, args[0], args[1:], o)
+			o.args = args[1:]
+			return a.record(ctx, args[0], o)
 		}),
 	}
 	f := cmd.Flags()
@@ -64,7 +66,7 @@ interrupted. The log is left in every case.`,
 
 // record prepares everything that can fail before anything is created, then
 // runs.
-func (a *app) record(ctx context.Context, arg string, args []string, o recordFlags) error {
+func (a *app) record(ctx context.Context, arg string, o recordFlags) error {
 	if err := checkLimits(o.limits); err != nil {
 		return err
 	}
@@ -83,7 +85,7 @@ func (a *app) record(ctx context.Context, arg string, args []string, o recordFla
 	if err != nil {
 		return err
 	}
-	host, err := a.openHost(pol, o.caps, args)
+	host, err := a.openHost(pol, o.caps, o.args)
 	if err != nil {
 		return err
 	}

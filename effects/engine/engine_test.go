@@ -99,7 +99,7 @@ const sumTimes = `
     (core/effect::bind now (fn (t) (loop (core/int::sub n 1) (core/int::add acc t)))))))
 (loop 10 0)`
 
-// spec: REP-PURE-1 EFF-OUTCOME-1
+// spec: REP-PURE-1, EFF-OUTCOME-1
 func TestRecordThenReplay(t *testing.T) {
 	for _, c := range []struct {
 		name, src string
@@ -164,7 +164,8 @@ func TestRP01(t *testing.T) {
 	}
 }
 
-// spec: REP-ORDER-1 REP-REPORT-1 (cases RP-04, RP-06)
+// Cases RP-04 and RP-06.
+// spec: REP-ORDER-1, REP-REPORT-1
 func TestDivergence(t *testing.T) {
 	// The program is replaced in the log by recording another one with the same
 	// answers; here the answers are altered by replaying a log of one program
@@ -257,7 +258,7 @@ func TestEveryTruncation(t *testing.T) {
 	}
 }
 
-// spec: EFF-ORDER-3 EFF-ORDER-4
+// spec: EFF-ORDER-3, EFF-ORDER-4, REP-CUT-1
 func TestCuts(t *testing.T) {
 	broken := errors.New("disk on fire")
 	for _, c := range []struct {
@@ -320,6 +321,53 @@ func TestBudgets(t *testing.T) {
 				t.Fatalf("replay: %v %+v %v", err, v, v.Divergence)
 			}
 		})
+	}
+}
+
+// A log that reaches its size ends the run as a limit, before the act, and is
+// closed; streaming a blob into it as well.
+func TestFullLog(t *testing.T) {
+	acts := 0
+	for name, h := range map[string]handlerFunc{
+		"entries": func(context.Context, effects.Call) (guest.Response, error) {
+			acts++
+			return effects.OK(coreform.BytesOf(make([]byte, 2000))), nil
+		},
+		"blob": func(_ context.Context, c effects.Call) (guest.Response, error) {
+			w, err := c.Blobs.NewBlob()
+			if err != nil {
+				return guest.Response{}, err
+			}
+			for range 100 {
+				if _, err := w.Write(make([]byte, 64<<10)); err != nil {
+					return guest.Response{}, err
+				}
+			}
+			b, err := w.Finish()
+			if err != nil {
+				return guest.Response{}, err
+			}
+			return effects.OK(coreform.BlobBytes(b)), nil
+		},
+	} {
+		f := &memFile{}
+		src := strings.ReplaceAll(strings.Replace(sumTimes, "(core/int::add acc t)", "acc", 1), "(loop 10 0)", "(loop 1000 0)")
+		res, err := engine.Record(context.Background(), engine.RecordOptions{
+			Program: load(t, src, kernel.Limits{}), Policy: policyOf(t, "sys/time::now"),
+			Handlers: map[string]effects.Handler{"sys/time::now": h}, File: f, Log: gclog.Options{MaxBytes: 64 << 10, Sync: gclog.SyncNone},
+		})
+		if err != nil || res.Outcome.Kind != guest.OutcomeLimit || res.Fatal.Limit.Dimension != "log-bytes" {
+			t.Fatalf("%s: %v %+v", name, err, res)
+		}
+		if name == "entries" && uint64(acts) != res.Entries {
+			t.Errorf("%d acts, %d entries", acts, res.Entries)
+		}
+		if len(f.b) > 64<<10 {
+			t.Errorf("%s: log of %d bytes", name, len(f.b))
+		}
+		if _, err := open(t, f.b).Check(context.Background()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

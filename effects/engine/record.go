@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gcrun/gcrun/coreform"
 	"github.com/gcrun/gcrun/effects"
 	"github.com/gcrun/gcrun/effects/guest"
 	"github.com/gcrun/gcrun/effects/ops"
@@ -83,15 +84,24 @@ const wallName = "max_wall_ms"
 type recorder struct {
 	w         *gclog.Writer
 	inlineMax int64
+	span      guest.Span // of the request being worked on
 }
 
+// entryRoom is what an entry with small values may take.
+const entryRoom = 4 << 10
+
 // Intend implements effects.Intender. Acts that only ask need no intent: doing
-// them again is always right.
+// them again is always right. A log without room for the entry ends the run
+// here, before the act.
 func (r *recorder) Intend(ask *effects.Ask, class ops.Class) error {
+	r.span = ask.Req.Span
+	if r.w.Room() < ops.PayloadBytes(nil, ask.Req.Payload)+entryRoom {
+		return r.limit(gclog.ErrLogFull)
+	}
 	if class == ops.Pure {
 		return nil
 	}
-	return r.limit(ask, r.w.Intent(gclog.Intent{
+	return r.limit(r.w.Intent(gclog.Intent{
 		Task: ask.Task, R: ask.R, Op: ask.Req.Op, ReqHash: ask.ReqHash(), Once: class == ops.Once,
 	}))
 }
@@ -108,17 +118,17 @@ func (r *recorder) Record(ask *effects.Ask, ans *effects.Answer) error {
 	if ans.Allow {
 		e.Decision = gclog.Allow
 	}
-	return r.limit(ask, r.w.Append(&e))
+	return r.limit(r.w.Append(&e))
 }
 
 // limit turns a full log into the limit that it is.
-func (r *recorder) limit(ask *effects.Ask, err error) error {
+func (r *recorder) limit(err error) error {
 	if !errors.Is(err, gclog.ErrLogFull) {
 		return err
 	}
 	return &guest.Fatal{
 		Code: "core/limit/log-bytes", Message: "the log has reached the size it may have",
-		Hint: "raise max_bytes under [log] in the policy", Span: ask.Req.Span,
+		Hint: "raise max_bytes under [log] in the policy", Span: r.span,
 		Limit: &guest.Limit{Dimension: "log-bytes", Observed: r.w.Bytes(), Limit: r.w.Bytes() + r.w.Room()},
 	}
 }
@@ -128,12 +138,25 @@ func (r *recorder) InlineMax() int64 { return r.inlineMax }
 
 // NewBlob implements effects.BlobSink.
 func (r *recorder) NewBlob() (effects.BlobWriter, error) {
-	return blobWriter{r.w.Blob(gclog.FormBytes)}, nil
+	return blobWriter{r, r.w.Blob(gclog.FormBytes)}, nil
 }
 
 // blobWriter adapts the log's: parts of an unfinished blob stay in the file,
 // where nothing refers to them.
-type blobWriter struct{ *gclog.BlobWriter }
+type blobWriter struct {
+	r *recorder
+	b *gclog.BlobWriter
+}
+
+func (w blobWriter) Write(p []byte) (int, error) {
+	n, err := w.b.Write(p)
+	return n, w.r.limit(err)
+}
+
+func (w blobWriter) Finish() (coreform.Blob, error) {
+	b, err := w.b.Finish()
+	return b, w.r.limit(err)
+}
 
 func (blobWriter) Abort() error { return nil }
 
