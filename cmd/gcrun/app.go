@@ -41,14 +41,26 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	var f *failure
 	if !errors.As(err, &f) {
 		if cmd == nil || !cmd.SilenceUsage || isCobraError(err) {
-			f = usage("%s", err)
-			f.hint = "gcrun help " + strings.TrimPrefix(cmd.CommandPath(), "gcrun ") + " shows how it is used"
+			f = usageOf(cmd, err, args)
 		} else {
 			f = asFailure(err)
 		}
 	}
 	a.fail(cmd, f)
 	return f.exit
+}
+
+// usageOf is a command line that cannot be understood.
+func usageOf(cmd *cobra.Command, err error, args []string) *failure {
+	f := usage("%s", err)
+	if cmd.HasParent() {
+		f.hint = strings.Replace(cmd.CommandPath(), "gcrun", "gcrun help", 1) + " shows how it is used"
+	} else if len(args) > 0 {
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			f.hint = "did you mean gcrun " + near[0] + "?"
+		}
+	}
+	return f
 }
 
 // isCobraError tells errors of the command line from those of a verb: verbs
@@ -172,7 +184,7 @@ func (a *app) loadProgram(arg string, limits kernel.Limits) (*program, error) {
 	}
 	p, err := kernel.Load(name, src, prelude.Library(), limits)
 	if err != nil {
-		return nil, sourceFailure(arg, src, err)
+		return nil, sourceFailure(shownName(arg), src, err)
 	}
 	return &program{arg: arg, name: name, source: src, Program: p}, nil
 }

@@ -24,7 +24,7 @@ func (a *app) canonicalForms(name string) ([]coreform.Value, error) {
 		nodes, err = coreform.CanonicalizeModule(nodes, coreform.Limits{})
 	}
 	if err != nil {
-		return nil, sourceFailure(name, src, err)
+		return nil, sourceFailure(shownName(name), src, err)
 	}
 	return coreform.Terms(nodes), nil
 }
@@ -120,7 +120,7 @@ func (a *app) hashOne(name string, term bool) (digest.Digest, error) {
 	}
 	v, err := coreform.ReadTerm(src, coreform.Limits{})
 	if err != nil {
-		return digest.Digest{}, sourceFailure(name, src, err)
+		return digest.Digest{}, sourceFailure(shownName(name), src, err)
 	}
 	return coreform.TermHash(v)
 }
@@ -164,5 +164,13 @@ func jsonFailure(name string, src []byte, err error) error {
 		return err
 	}
 	f := &failure{exit: exitInput, code: string(cj.Code), message: cj.Detail, hint: cj.Hint}
-	return f.place(name, src, int(cj.Offset))
+	return f.place(shownName(name), src, int(cj.Offset))
+}
+
+// shownName is how a named input is called in messages.
+func shownName(name string) string {
+	if name == "-" {
+		return "stdin"
+	}
+	return name
 }
