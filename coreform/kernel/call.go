@@ -290,12 +290,14 @@ func (c *Call) NewStr(s string) Value {
 
 // RoomForStr checks and charges for a string of n bytes before it is built.
 func (c *Call) RoomForStr(n int64) bool {
-	return c.m.lenLimit("string-len", n, min(c.m.limits.StringLen, maxTextBytes)) && c.m.alloc(TextUnits(n))
+	return c.m.lenLimit("string-len", n, c.m.limits.StringLen) && c.m.alloc(TextUnits(n)) &&
+		c.m.lenLimit("string-len", n, maxTextBytes)
 }
 
 // RoomForBytes checks and charges for a bytes value of n octets.
 func (c *Call) RoomForBytes(n int64) bool {
-	return c.m.lenLimit("bytes-len", n, min(c.m.limits.BytesLen, maxTextBytes)) && c.m.alloc(TextUnits(n))
+	return c.m.lenLimit("bytes-len", n, c.m.limits.BytesLen) && c.m.alloc(TextUnits(n)) &&
+		c.m.lenLimit("bytes-len", n, maxTextBytes)
 }
 
 // RoomForVec checks and charges for a vector of n elements.

@@ -8,17 +8,17 @@ import (
 	"github.com/gcrun/gcrun/coreform/prelude"
 )
 
-func load(t testing.TB, src string, limits kernel.Limits) *kernel.Program {
-	t.Helper()
-	p, err := kernel.Load("t.gc", []byte(src), prelude.Library(), limits)
-	if err != nil {
-		t.Fatalf("%s: %v", src, err)
-	}
-	return p
+func loadWith(src string, limits kernel.Limits) (*kernel.Program, error) {
+	return kernel.Load("t.gc", []byte(src), prelude.Library(), limits)
+}
+
+func reload(src string) (kernel.Value, *kernel.Program, error) {
+	p, err := loadWith(src, kernel.Limits{})
+	return kernel.Value{}, p, err
 }
 
 func eval(src string, limits kernel.Limits) (kernel.Value, *kernel.Program, error) {
-	p, err := kernel.Load("t.gc", []byte(src), prelude.Library(), limits)
+	p, err := loadWith(src, limits)
 	if err != nil {
 		return kernel.Value{}, nil, err
 	}
