@@ -129,6 +129,7 @@ log alone replays the run, on another machine, with the files gone.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.SuggestionsMinimumDistance = 2
 	root.PersistentFlags().BoolVar(&a.asJSON, "json", false, "print one JSON object on stdout")
 	root.PersistentFlags().BoolVar(&a.quiet, "quiet", false, "no notes on stderr, only errors")
 	root.AddCommand(a.recordCommand(), a.replayCommand(), a.evalCommand(), a.fmtCommand(), a.hashCommand(),
