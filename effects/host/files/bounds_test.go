@@ -2,7 +2,6 @@ package files
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -173,7 +172,8 @@ func TestBigReadStreams(t *testing.T) {
 // hugeBlob is a blob of zeros that fails from an offset on.
 type hugeBlob struct{ size, failFrom int64 }
 
-var errBlob = errors.New("blob " + marker)
+// errBlob looks like a failure of the file system that is written to.
+var errBlob error = &fspolicy.Error{Kind: fspolicy.KindNoSpace, Path: "blob"}
 
 func (b hugeBlob) Size() int64           { return b.size }
 func (b hugeBlob) Digest() digest.Digest { return digest.Sum([]byte("huge")) }
