@@ -23,6 +23,7 @@ type replayFlags struct {
 	allowIncomplete bool
 	root            string
 	showOutput      bool
+	program         string
 }
 
 func (a *app) replayCommand() *cobra.Command {
@@ -32,13 +33,14 @@ func (a *app) replayCommand() *cobra.Command {
 		Long: `Verify a log and run the program it embeds on the recorded answers. Nothing but
 the log is read, and nothing is written. On stdout stands what record printed
 there: the final value, if the program wrote nothing itself.`,
-		Example: "  gcrun replay prog.gclog\n  gcrun replay prog.gclog --show-output\n  gcrun replay prog.gclog --root 64-hex-digits",
+		Example: "  gcrun replay prog.gclog\n  gcrun replay prog.gclog --show-output\n  gcrun replay prog.gclog --program changed.gc\n  gcrun replay prog.gclog --root 64-hex-digits",
 		RunE: verb(func(ctx context.Context, args []string) error {
 			return a.replay(ctx, args[0], o)
 		}),
 	}
 	cmd.Flags().BoolVar(&o.allowIncomplete, "allow-incomplete", false, "replay a log that has no end, up to the cut")
 	cmd.Flags().StringVar(&o.root, "root", "", "the transcript root the log must have")
+	cmd.Flags().StringVar(&o.program, "program", "", "run this program instead of the one in the log, and say where it first differs")
 	cmd.Flags().BoolVar(&o.showOutput, "show-output", false, "print what the program wrote to its console")
 	return cmd
 }
@@ -98,9 +100,35 @@ func (a *app) replay(ctx context.Context, name string, o replayFlags) error {
 			hint:    "this is another run; compare where the root came from"}
 	}
 	if v.Divergence != nil {
-		return a.diverged(name, v)
+		return a.diverged(name, v.Divergence, v.Entries)
+	}
+	if o.program != "" {
+		return a.diagnose(ctx, name, log, o.program)
 	}
 	return a.replayed(ctx, v, o, out)
+}
+
+// diagnose runs another program on a log that is faithful to its own. Another
+// program is never a reproduction, even if no entry tells it apart.
+func (a *app) diagnose(ctx context.Context, name string, log *gclog.Log, prog string) error {
+	p, err := a.loadProgram(prog, engine.Limits(log))
+	if err != nil {
+		return err
+	}
+	d, err := engine.Diagnose(ctx, log, p)
+	if err != nil {
+		return logFailure(name, err)
+	}
+	if d != nil {
+		return a.diverged(name, d, d.Index)
+	}
+	if got, want := p.Info().Hash, log.Header().Program; got != want {
+		return &failure{exit: exitDiverged, code: "replay/program-mismatch", file: prog, offset: -1,
+			message: fmt.Sprintf("the program hashes to %s, the log is of %s; every request and the outcome are the same", got, want),
+			hint:    "gcrun replay " + shellWord(name) + " without --program replays what was recorded"}
+	}
+	a.note("the program is the one in the log")
+	return nil
 }
 
 // outputs collects what a recorded program wrote to its console.
@@ -186,11 +214,10 @@ func printable(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD"
 const shownSide = 300
 
 // diverged reports the first difference on one screen.
-func (a *app) diverged(name string, v *engine.Verdict) error {
-	d := v.Divergence
+func (a *app) diverged(name string, d *engine.Divergence, entries uint64) error {
 	if a.asJSON {
 		a.exit = exitDiverged
-		a.printJSON(map[string]any{"kind": "gcrun/replay/1", "ok": false, "entries": v.Entries,
+		a.printJSON(map[string]any{"kind": "gcrun/replay/1", "ok": false, "entries": entries,
 			"error":      map[string]any{"code": d.Field.Code(), "message": divergenceTitle(d), "file": name},
 			"divergence": divergenceJSON(d)})
 		return nil
@@ -221,6 +248,9 @@ func (a *app) diverged(name string, v *engine.Verdict) error {
 	hint := d.Hint
 	if hint == "" {
 		hint = fmt.Sprintf("gcrun log show %s --entry %d prints the recorded entry", shellWord(name), d.Index)
+		if d.RecordedOp == "" {
+			hint = "gcrun log show " + shellWord(name) + " prints what was recorded"
+		}
 	}
 	fmt.Fprintf(&b, "  next: %s\n", escape.Line(hint))
 	fmt.Fprint(a.stderr, b.String())

@@ -86,27 +86,47 @@ func Replay(ctx context.Context, log *gclog.Log, o ReplayOptions) (*Verdict, err
 	return v, nil
 }
 
-// ReplayProgram runs another program on the answers of a log and returns the
-// first difference, nil if there is none. The log must be a checked one; limits
-// are those p was loaded with, and the budgets those of the log.
-func ReplayProgram(ctx context.Context, log *gclog.Log, p guest.Program) *Divergence {
+// Diagnose runs another program on the answers of a log and returns the first
+// difference a person would look for: the first entry whose request differs, or
+// else the first whose continuation does, or how the program ended. It is nil
+// only if nothing differs. The log must be a checked one, and p loaded under
+// [Limits] of it. The error is ctx's, or that of reading the log.
+func Diagnose(ctx context.Context, log *gclog.Log, p guest.Program) (*Divergence, error) {
 	_, budgets := splitLimits(log.Header().Limits)
-	n, _ := log.Len()
-	a := &logAnswers{scan: log.Scan(), limit: n}
+	n, recorded := log.Len()
+	if !recorded {
+		n = ^uint64(0)
+	}
+	a := &logAnswers{scan: log.Scan(), limit: n, lenient: true}
 	res := (&effects.Run{Program: p, Answers: a, Budgets: budgets}).Do(ctx)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	var d *Divergence
 	switch {
 	case errors.As(res.Err, &d):
 	case errors.Is(res.Err, errCut):
 		d = a.missing()
+	case res.Err != nil:
+		return nil, res.Err
 	default:
-		recorded, _ := log.Outcome()
-		d = a.ended(res, recorded)
+		out, _ := log.Outcome()
+		d = a.ended(res, out)
+	}
+	if d == nil {
+		d = a.goesOn
 	}
 	if d != nil {
 		d.locate(p.Info())
 	}
-	return d
+	return d, nil
+}
+
+// Limits returns the evaluator's limits of a log, under which another program
+// is loaded to be diagnosed on it.
+func Limits(log *gclog.Log) kernel.Limits {
+	l, _ := splitLimits(log.Header().Limits)
+	return l
 }
 
 // StaleError says that the program in a log does not load to the hash the log
@@ -171,6 +191,11 @@ type logAnswers struct {
 	limit   uint64 // whole entries of the log
 	at      uint64
 	asked   *effects.Ask // what was asked when the log had ended
+
+	// lenient goes on where only the continuation differs, which it does for
+	// every edit of a program; goesOn is the first such place.
+	lenient bool
+	goesOn  *Divergence
 }
 
 // Answer implements effects.Answerer. The error is errCut or a *Divergence.
@@ -181,7 +206,12 @@ func (l *logAnswers) Answer(_ context.Context, ask *effects.Ask) (effects.Answer
 	}
 	e := l.scan.Entry()
 	if d := compare(e, ask); d != nil {
-		return effects.Answer{}, d
+		if !l.lenient || d.Field != FieldContinuation {
+			return effects.Answer{}, d
+		}
+		if l.goesOn == nil {
+			l.goesOn = d
+		}
 	}
 	resp, err := e.Resp.Value()
 	if err != nil {
