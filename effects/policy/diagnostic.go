@@ -16,19 +16,45 @@ const (
 	Warning Severity = "warning"
 )
 
+// The codes of diagnostics. (spec/errors.md ERR-POL-1)
+const (
+	CodeTOML          = "policy/toml"          // not TOML, or not a text
+	CodeDuplicate     = "policy/duplicate"     // a key, table or entry twice
+	CodeUnknownKey    = "policy/unknown-key"   // a key that has no meaning there
+	CodeUnknownOp     = "policy/unknown-op"    // no operation or family of that name
+	CodeType          = "policy/type"          // a value of the wrong type
+	CodeValue         = "policy/value"         // a value that is not accepted
+	CodeMissingKey    = "policy/missing-key"   // a key without which something cannot be granted
+	CodeContradiction = "policy/contradiction" // two settings that exclude each other
+	CodeNotGranted    = "policy/not-granted"   // a warning: a table without effect
+)
+
+// Codes returns the codes of diagnostics, sorted, as a new slice.
+func Codes() []string {
+	codes := []string{CodeTOML, CodeDuplicate, CodeUnknownKey, CodeUnknownOp, CodeType, CodeValue, CodeMissingKey,
+		CodeContradiction, CodeNotGranted}
+	slices.Sort(codes)
+	return codes
+}
+
 // Diagnostic is one problem in a policy: where, what, and what to do.
 type Diagnostic struct {
 	Code     string   `json:"code"` // stable, "policy/…" (spec/errors.md)
 	Severity Severity `json:"severity"`
 	File     string   `json:"file"`
-	Line     int      `json:"line"` // 1-based, 0 if unknown
-	Col      int      `json:"col"`
-	Key      string   `json:"key"` // dotted key path
+	Line     int      `json:"line"` // from 1, 0 if unknown
+	Col      int      `json:"col"`  // in characters from 1, 0 if unknown
+	Key      string   `json:"key"`  // path to the key, as TOML writes it, "" if none is concerned
 	Message  string   `json:"message"`
 	Hint     string   `json:"hint"`
 }
 
+// Error is one line: place, message and code. What stands in the file is quoted
+// in it where it is not plain.
 func (d Diagnostic) Error() string {
+	if d.Line == 0 {
+		return fmt.Sprintf("%s: %s (%s)", d.File, d.Message, d.Code)
+	}
 	return fmt.Sprintf("%s:%d:%d: %s (%s)", d.File, d.Line, d.Col, d.Message, d.Code)
 }
 
@@ -56,9 +82,13 @@ func (ds Diagnostics) sorted() Diagnostics {
 	return ds
 }
 
-// nearest returns the known name closest to s, "" if none is close.
+// nearest returns the known name closest to s, the first of several, "" if none
+// is close: a third of a name may be wrong, and one letter of a short one.
 func nearest(s string, known []string) string {
-	best, bestD := "", max(2, len(s)/3)+1
+	if len(s) < 2 {
+		return ""
+	}
+	best, bestD := "", max(1, len(s)/3)+1
 	for _, k := range known {
 		if d := distance(s, k, bestD); d < bestD {
 			best, bestD = k, d

@@ -4,30 +4,36 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gcrun/gcrun/coreform"
 	"github.com/gcrun/gcrun/effects/ops"
 	"github.com/gcrun/gcrun/internal/digest"
 )
 
-// Allow is one --allow flag: an op, or with a directory also a family.
+// Allow is one --allow flag: an op, or a family. ParseAllow makes it.
 type Allow struct {
 	Name string   // op or family as written
 	Ops  []string // ops it grants, sorted
 	Dir  string   // "" if none; relative to the current directory
 }
 
-// FlagError is a flag that cannot be understood.
+// FlagError is a flag that cannot be understood: as it was written, what is
+// wrong with it, and what to write instead.
 type FlagError struct{ Flag, Message, Hint string }
 
-func (e *FlagError) Error() string { return "--allow " + e.Flag + ": " + e.Message }
+func (e *FlagError) Error() string { return "--allow " + shown(e.Flag) + ": " + e.Message }
 
-// ParseAllow reads OP, OP=DIR or FAMILY=DIR. The error is a *FlagError.
+// ParseAllow reads OP, OP=DIR, FAMILY::* or FAMILY=DIR. The error is a
+// *FlagError. (spec/policy.md POL-FLAG-1)
 func ParseAllow(s string) (Allow, error) {
 	name, dir, hasDir := strings.Cut(s, "=")
 	bad := func(message, hint string) (Allow, error) { return Allow{}, &FlagError{s, message, hint} }
-	if hasDir && strings.TrimSpace(dir) == "" {
-		return bad("the directory is blank", "write --allow "+name+"=DIR, with . for this directory")
+	switch {
+	case hasDir && strings.TrimSpace(dir) == "":
+		return bad("the directory is blank", "write --allow "+shown(name)+"=DIR, with . for this directory")
+	case !utf8.ValidString(dir) || strings.ContainsRune(dir, 0):
+		return bad("the directory is not a text", "give it a name in UTF-8")
 	}
 	a := Allow{Name: name, Dir: dir}
 	family, star := strings.CutSuffix(name, "::*")
@@ -36,23 +42,26 @@ func ParseAllow(s string) (Allow, error) {
 		a.Ops = []string{op.Name}
 	case (star || hasDir) && len(familyOps(family)) > 0:
 		a.Ops = ops.FamilyOps(family, ops.PolicyVersion)
+	case len(familyOps(name)) > 0 && dirKey(familyOps(name)[0]) != "":
+		return bad("a family needs a directory", "write --allow "+name+"=DIR, with . for this directory")
 	case len(familyOps(name)) > 0:
-		return bad("a family needs a directory", "write --allow "+name+"=DIR, or "+name+"::* to grant all of it")
+		return bad(name+" is a family", "write --allow "+name+"::* to grant all of it")
 	default:
-		return bad("there is no operation or family "+name, didYouMean(name, append(ops.Names(), ops.Families()...), "operations are named family::verb"))
+		return bad("there is no operation or family "+shown(name),
+			didYouMean(name, append(ops.Names(), ops.Families()...), "operations are named family::verb, such as io/fs::read"))
 	}
 	for _, n := range a.Ops {
 		op, _ := ops.Lookup(n)
+		for _, key := range op.Requires {
+			if key != dirKey(op) {
+				return bad(n+" needs "+key+", which a flag cannot give", "grant it in a policy file and use --caps")
+			}
+		}
 		switch {
 		case dirKey(op) == "" && hasDir:
 			return bad(n+" takes no directory", "write --allow "+n)
 		case dirKey(op) != "" && !hasDir:
 			return bad(n+" needs a directory", "write --allow "+name+"=DIR, with . for this directory")
-		}
-		for _, key := range op.Requires {
-			if key != dirKey(op) {
-				return bad(n+" needs "+key+", which a flag cannot give", "grant it in a policy file and use --caps")
-			}
 		}
 	}
 	return a, nil
@@ -79,31 +88,22 @@ type Policy struct {
 }
 
 // New joins a file (may be nil) and flags into one policy. Flags add grants and
-// override the directory of what the file grants.
+// override the directory of what the file grants; of two flags for one op the
+// later one counts. What the file forbids with allow = false stays forbidden.
+// (spec/policy.md POL-FLAG-2, POL-FLAG-3)
 func New(file *File, flags ...Allow) *Policy {
 	p := &Policy{file: file, flags: slices.Clone(flags), grants: map[string]*Grant{}}
 	if file != nil {
-		for name := range file.granted() {
+		for _, name := range file.granted() {
 			op, _ := ops.Lookup(name)
-			p.grants[name] = &Grant{op: op, set: file.merged(op), fromFile: true}
+			p.grants[name] = newGrant(op, file.merged(op), true)
 		}
 	}
 	for _, a := range flags {
 		for _, name := range a.Ops {
-			op, _ := ops.Lookup(name)
-			g := &Grant{op: op, set: settings{}}
-			if file != nil {
-				g.set = file.merged(op)
+			if !p.forbidden(name) {
+				p.grants[name] = p.flagGrant(name, a.Dir)
 			}
-			g.fromFile = a.Dir == ""
-			if a.Dir != "" {
-				g.set[dirKey(op)] = a.Dir
-				delete(g.set, "label")
-				if !insideDir(a.Dir) {
-					g.set["label"] = labelOf(a.Dir)
-				}
-			}
-			p.grants[name] = g
 		}
 	}
 	for _, g := range p.grants {
@@ -114,15 +114,41 @@ func New(file *File, flags ...Allow) *Policy {
 	return p
 }
 
-// labelOf is what stands for a flag's directory outside the current one.
-func labelOf(dir string) string {
-	parts := strings.FieldsFunc(dir, func(r rune) bool { return r == '/' || r == '\\' })
-	for i := len(parts) - 1; i >= 0; i-- {
-		if labelRE.MatchString(parts[i]) && parts[i] != ".." {
-			return parts[i]
+func (p *Policy) forbidden(op string) bool { return p.file != nil && p.file.ops[op]["allow"] == false }
+
+func (p *Policy) flagGrant(name, dir string) *Grant {
+	op, _ := ops.Lookup(name)
+	set := settings{}
+	if p.file != nil {
+		set = p.file.merged(op)
+	}
+	if dir != "" {
+		set[dirKey(op)] = dir
+		delete(set, "label")
+		if !insideDir(dir) {
+			set["label"] = labelOf(dir)
 		}
 	}
-	return "dir"
+	return newGrant(op, set, dir == "")
+}
+
+// labelOf is what stands for a flag's directory outside the current one: its
+// base name as far as a label can say it. Names above it tell of the host and
+// are not used.
+func labelOf(dir string) string {
+	base := dir[strings.LastIndexAny(strings.TrimRight(dir, `/\`), `/\`)+1:]
+	base = strings.TrimRight(base, `/\`)
+	label := strings.Map(func(r rune) rune {
+		if r < 0x80 && labelRE.MatchString("a"+string(r)) {
+			return r
+		}
+		return '_'
+	}, base)
+	label = strings.TrimLeft(label, "._-")
+	if label = label[:min(len(label), maxLabel)]; label == "" {
+		return "dir"
+	}
+	return label
 }
 
 // Reasons of a denial, which enter the log and not the program.
@@ -140,6 +166,7 @@ type Decision struct {
 }
 
 // Decide says whether an op is granted. Everything that is not is denied.
+// (spec/policy.md POL-ALLOW-1)
 func (p *Policy) Decide(op string) Decision {
 	if p == nil || p.file == nil && len(p.flags) == 0 {
 		return Decision{Reason: ReasonNoPolicy}
@@ -147,7 +174,7 @@ func (p *Policy) Decide(op string) Decision {
 	if g := p.grants[op]; g != nil {
 		return Decision{Allow: true, Grant: g}
 	}
-	if p.file != nil && p.file.ops[op]["allow"] == false {
+	if p.forbidden(op) {
 		return Decision{Reason: ReasonForbidden}
 	}
 	return Decision{Reason: ReasonNotGranted}
@@ -175,7 +202,7 @@ const (
 )
 
 // Runtime returns the limits of [runtime] by name, defaults filled in, as a new
-// map; max_wall_ms is absent when there is none.
+// map; max_wall_ms is absent when there is none. (spec/policy.md POL-LIMIT-1)
 func (p *Policy) Runtime() map[string]int64 {
 	out := map[string]int64{
 		"max_effect_ops":            DefaultEffectOps,
@@ -199,7 +226,7 @@ func (p *Policy) explicit(section func(*File) settings, key string) (int64, bool
 	return n, ok
 }
 
-// LogMaxBytes is the size a log may reach.
+// LogMaxBytes is the size in bytes a log may reach.
 func (p *Policy) LogMaxBytes() int64 {
 	if n, ok := p.explicit(func(f *File) settings { return f.log }, "max_bytes"); ok {
 		return n
@@ -207,14 +234,15 @@ func (p *Policy) LogMaxBytes() int64 {
 	return DefaultLogBytes
 }
 
-// LogInlineMax is the size up to which values stand in their entry, 0 for the
-// default.
+// LogInlineMax is the size in bytes up to which values stand in their entry, 0
+// for the default.
 func (p *Policy) LogInlineMax() int64 {
 	n, _ := p.explicit(func(f *File) settings { return f.log }, "inline_max_bytes")
 	return n
 }
 
-// LogSync is the durability the policy asks for, "" for the default.
+// LogSync is the durability the policy asks for: "none", "commit" or "always", ""
+// for the default.
 func (p *Policy) LogSync() string {
 	if p == nil || p.file == nil {
 		return ""
@@ -224,7 +252,7 @@ func (p *Policy) LogSync() string {
 }
 
 // Term is the policy as data: what a log embeds. Directories enter as written
-// when they lie inside, else by their label. (spec POL-DIGEST-1)
+// when they lie inside, else by their label. (spec/policy.md POL-DIGEST-1)
 func (p *Policy) Term() coreform.Value {
 	if p == nil {
 		return emptyPolicy.term
@@ -232,7 +260,7 @@ func (p *Policy) Term() coreform.Value {
 	return p.term
 }
 
-// Digest identifies the policy.
+// Digest identifies the policy: equal exactly for equal terms.
 func (p *Policy) Digest() digest.Digest {
 	if p == nil {
 		return emptyPolicy.sum

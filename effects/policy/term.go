@@ -25,8 +25,9 @@ func keyword(key string) coreform.Value {
 	return coreform.Sym(":" + strings.ReplaceAll(key, "_", "-"))
 }
 
-// build makes the normalized term: tables that are absent stay absent, defaults
-// are not filled in, [log] and [store] do not enter.
+// build makes the normalized term: tables that are absent or empty stay absent,
+// defaults are not filled in, [log] and [store] do not enter.
+// (spec/policy.md POL-DIGEST-1 … 4)
 func (p *Policy) build() coreform.Value {
 	es := []coreform.Entry{{Key: coreform.Sym(":version"), Value: coreform.Int(1)}}
 	add := func(key string, v coreform.Value, present bool) {
@@ -34,74 +35,101 @@ func (p *Policy) build() coreform.Value {
 			es = append(es, coreform.Entry{Key: coreform.Sym(key), Value: v})
 		}
 	}
-	families, perOp := map[string]settings{}, map[string]settings{}
-	allow := map[string]bool{}
+	allow, families, perOp := []string{}, map[string]settings{}, map[string]settings{}
 	if f := p.file; f != nil {
-		for _, a := range f.allow {
-			allow[a] = true
-		}
-		maps.Copy(families, f.families)
+		allow = slices.Clone(f.allow)
+		families = f.families
 		for name, s := range f.ops {
 			perOp[name] = maps.Clone(s)
 		}
-		add(":runtime", settingsTerm(f.runtime), f.runtime != nil)
-		add(":task", settingsTerm(f.task), f.task != nil)
-		add(":secrets", tablesTerm(f.secrets, secretTerm), len(f.secrets) > 0)
+		add(":runtime", settingsTerm(f.runtime), len(f.runtime) > 0)
+		add(":task", settingsTerm(f.task), len(f.task) > 0)
+		secrets, any := tablesTerm(f.secrets, coreform.Str, secretTerm)
+		add(":secrets", secrets, any)
 	}
+	allow = p.addFlags(allow, perOp)
+	slices.Sort(allow)
+	names := []coreform.Value{}
+	for _, n := range slices.Compact(allow) {
+		names = append(names, coreform.Sym(n))
+	}
+	add(":allow", coreform.Vec(names...), true)
+	term, any := tablesTerm(families, coreform.Sym, settingsTerm)
+	add(":family", term, any)
+	term, any = tablesTerm(perOp, coreform.Sym, settingsTerm)
+	add(":op", term, any)
+	return coreform.MapOf(es...)
+}
+
+// addFlags adds the flags as a file would say them: to allow, and each op's
+// directory to its table.
+func (p *Policy) addFlags(allow []string, perOp map[string]settings) []string {
 	for _, a := range p.flags {
+		if strings.HasSuffix(a.Name, "::*") {
+			allow = append(allow, a.Name)
+		}
 		for _, name := range a.Ops {
-			allow[name] = true
+			if p.forbidden(name) {
+				continue
+			}
+			if !strings.HasSuffix(a.Name, "::*") {
+				allow = append(allow, name)
+			}
 			if a.Dir == "" {
 				continue
 			}
 			if perOp[name] == nil {
 				perOp[name] = settings{}
 			}
-			key := dirKey(p.grants[name].op)
-			perOp[name][key] = p.grants[name].set[key]
+			g := p.grants[name]
+			perOp[name][dirKey(g.op)] = g.set[dirKey(g.op)]
 			delete(perOp[name], "label")
-			if l := p.grants[name].set["label"]; l != nil {
+			if l := g.set["label"]; l != nil {
 				perOp[name]["label"] = l
 			}
 		}
 	}
-	names := []coreform.Value{}
-	for _, n := range slices.Sorted(maps.Keys(allow)) {
-		names = append(names, coreform.Sym(n))
-	}
-	add(":allow", coreform.Vec(names...), true)
-	add(":family", tablesTerm(families, settingsTerm), len(families) > 0)
-	add(":op", tablesTerm(perOp, settingsTerm), len(perOp) > 0)
-	return coreform.MapOf(es...)
+	return allow
 }
 
-func tablesTerm(tables map[string]settings, one func(settings) coreform.Value) coreform.Value {
+// tablesTerm leaves out tables without keys; it reports whether any is left.
+func tablesTerm(tables map[string]settings, key func(string) coreform.Value, one func(settings) coreform.Value) (coreform.Value, bool) {
 	es := []coreform.Entry{}
 	for name, s := range tables {
-		es = append(es, coreform.Entry{Key: coreform.Sym(name), Value: one(s)})
+		if len(s) > 0 {
+			es = append(es, coreform.Entry{Key: key(name), Value: one(s)})
+		}
 	}
-	return coreform.MapOf(es...)
+	return coreform.MapOf(es...), len(es) > 0
 }
 
-// settingsTerm is a table as a term. A directory that leads outside enters by
-// its label alone.
+// settingsTerm is a table as a term. What names something outside of the
+// policy's directory does not enter: a directory has a label beside it, for
+// anything else stands the symbol "outside".
 func settingsTerm(s settings) coreform.Value {
 	es := []coreform.Entry{}
 	for k, v := range s {
-		if dir, ok := v.(string); ok && (k == "base_dir" || k == "dir") && !insideDir(dir) {
-			continue
+		term := settingTerm(v)
+		if name, ok := v.(string); ok && slices.Contains(hostNames, k) && !insideDir(name) {
+			if slices.Contains(labelled, k) {
+				continue
+			}
+			term = coreform.Sym("outside")
 		}
-		if k == "ca_file" {
-			continue // a name on the host
+		if programs, ok := v.(settings); ok && k == "programs" {
+			term = programsTerm(programs)
 		}
-		if k == "programs" {
-			es = append(es, coreform.Entry{Key: keyword(k), Value: programsTerm(v.(settings))})
-			continue
-		}
-		es = append(es, coreform.Entry{Key: keyword(k), Value: settingTerm(v)})
+		es = append(es, coreform.Entry{Key: keyword(k), Value: term})
 	}
 	return coreform.MapOf(es...)
 }
+
+// hostNames are the keys that name something on the host, labelled those that
+// have a label when it is outside.
+var (
+	labelled  = []string{"base_dir", "dir"}
+	hostNames = []string{"base_dir", "dir", "ca_file", "cwd"}
+)
 
 // secretTerm is a secret without where its value comes from.
 func secretTerm(s settings) coreform.Value {
@@ -117,7 +145,6 @@ func programsTerm(programs settings) coreform.Value {
 	for name, v := range programs {
 		s := maps.Clone(v.(settings))
 		delete(s, "path")
-		delete(s, "cwd")
 		if s["sha256"] == nil {
 			s["sha256"] = "unpinned"
 		}
