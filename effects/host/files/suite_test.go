@@ -192,7 +192,8 @@ var scenarios = []scenario{
 		all(`"loop"`, `core/io-error :io-kind too-many-links :path "loop"`),
 		[]step{{"write", `{:data "y" :path "in"}`, `ok nil`}, {"read", `{:path "f"}`, `ok b"y"`}},
 	)},
-	// spec: PATH-8, case PS-14
+	// Case PS-14.
+	// spec: PATH-8
 	{name: "FIFO", setup: func(h host) { h.addFIFO("p") }, steps: []step{
 		{"read", `{:path "p"}`, notFile + `"p"`},
 		{"write", `{:data "x" :path "p"}`, notFile + `"p"`},
@@ -217,7 +218,8 @@ var scenarios = []scenario{
 			{"list", `{:path "."}`, `ok [{:kind file :len-bytes 6 :name "caps.toml" :path "caps.toml"}]`},
 		},
 	)},
-	// spec: PATH-9, case UN-05
+	// Case UN-05.
+	// spec: PATH-9
 	{name: "decomposed name", setup: func(h host) { h.addFile("e\u0301.txt", "x", 0o644) }, steps: []step{
 		{"list", `{:path "."}`, "ok [{:kind file :len-bytes 1 :name \"\u00e9.txt\" :path \"\u00e9.txt\"}]"},
 		{"read", "{:path \"\u00e9.txt\"}", `ok b"x"`},
@@ -228,7 +230,8 @@ var scenarios = []scenario{
 
 // unportable are scenarios for hosts that keep names as bytes.
 var unportable = []scenario{
-	// spec: PATH-14, case UN-09
+	// Case UN-09.
+	// spec: PATH-14
 	{name: "name that is not UTF-8", setup: func(h host) { h.addFile("ok", "x", 0o644); h.addFile("bad\xff", "", 0o644) },
 		steps: []step{
 			{"list", `{:path "."}`, `core/path-encoding-error :count 1 :path "."`},
