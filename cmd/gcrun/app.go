@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +23,7 @@ import (
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	console        io.Writer // stdout as a program gets it
 
 	asJSON bool
 	quiet  bool
@@ -29,6 +32,8 @@ type app struct {
 
 // execute runs one command line.
 func (a *app) execute(ctx context.Context, args []string) int {
+	out := &output{w: a.stdout}
+	a.console, a.stdout = a.stdout, out
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(a.stdin)
@@ -36,18 +41,47 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	root.SetErr(a.stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
+		if out.err != nil && a.exit == exitOK && !errors.Is(out.err, syscall.EPIPE) {
+			fmt.Fprint(a.stderr, hostFailure("standard output", out.err).render())
+			return exitHost
+		}
 		return a.exit
 	}
 	var f *failure
-	if !errors.As(err, &f) {
-		if cmd == nil || !cmd.SilenceUsage || isCobraError(err) {
-			f = usageOf(cmd, err, args)
-		} else {
-			f = asFailure(err)
-		}
+	switch {
+	case errors.As(err, &f):
+	case isCobraError(err):
+		f = usageOf(cmd, err, args)
+		a.asJSON = a.asJSON || asksForJSON(args) // flags behind the wrong word were not parsed
+	default:
+		f = asFailure(err)
 	}
 	a.fail(cmd, f)
 	return f.exit
+}
+
+// output remembers that something could not be written: what nobody can read was
+// not printed, and the exit code must say so. That the reader of a pipe has seen
+// enough is no failure.
+type output struct {
+	w   io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
+// asksForJSON looks for --json in a command line that cannot be parsed.
+func asksForJSON(args []string) bool {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
+	}
+	return slices.Contains(args, "--json")
 }
 
 // usageOf is a command line that cannot be understood.
@@ -93,10 +127,17 @@ func (a *app) fail(cmd *cobra.Command, f *failure) {
 	fmt.Fprint(a.stderr, f.render())
 }
 
-// kindOf names the JSON object of a command: gcrun/log-show/1 and so on.
+// kindOf names the JSON object of a command: gcrun/record/1 and so on. It is the
+// same whether the command succeeds or fails.
 func kindOf(cmd *cobra.Command) string {
-	path := strings.TrimPrefix(cmd.CommandPath(), "gcrun ")
-	return "gcrun/" + strings.ReplaceAll(path, " ", "-") + "/1"
+	switch path := strings.TrimPrefix(cmd.CommandPath(), "gcrun "); path {
+	case "gcrun": // no command was found
+		return "gcrun/error/1"
+	case "log show":
+		return "gcrun/log/1"
+	default:
+		return "gcrun/" + strings.ReplaceAll(path, " ", "-") + "/1"
+	}
 }
 
 // printJSON prints one canonical object and a newline on stdout.

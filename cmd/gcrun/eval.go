@@ -64,7 +64,7 @@ func (a *app) eval(ctx context.Context, p *program) error {
 	}
 	fmt.Fprintln(a.stdout, text)
 	if e, ok := v.AsOther().(*kernel.Effect); ok && e.Op() != "" {
-		a.note("this program asks for effects; to let it: gcrun record %s --allow %s", shellWord(p.arg), e.Op())
+		a.note("this program asks for effects; to let it: %s", recordCommandLine(p.arg, recordFlags{}, []string{e.Op()}))
 	}
 	return nil
 }
@@ -82,6 +82,12 @@ func valueText(v coreform.Value) string {
 	return coreform.FormatLossy(v, 1<<20)
 }
 
+// isEmpty reports whether a context says nothing.
+func isEmpty(v coreform.Value) bool {
+	m, isMap := v.AsMap()
+	return v.IsNil() || isMap && m.Len() == 0
+}
+
 // sealedFailure is a final sealed error for a person.
 func sealedFailure(payload coreform.Value, site guest.Span, info guest.Info) *failure {
 	f := &failure{exit: exitError, code: "error", message: coreform.FormatLossy(payload, 1000), offset: -1}
@@ -93,7 +99,7 @@ func sealedFailure(payload coreform.Value, site guest.Span, info guest.Info) *fa
 		}
 		if c := get(":error/code"); c != "" {
 			f.code, f.message = c, get(":error/message")
-			if ctx, ok := m.Get(coreform.Sym(":error/context")); ok && !ctx.IsNil() {
+			if ctx, ok := m.Get(coreform.Sym(":error/context")); ok && !isEmpty(ctx) {
 				f.message += " " + coreform.FormatLossy(ctx, 600)
 			}
 		}

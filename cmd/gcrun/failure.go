@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gcrun/gcrun/coreform"
 	"github.com/gcrun/gcrun/coreform/kernel"
@@ -127,7 +128,7 @@ func logFailure(file string, err error) *failure {
 		case errors.Is(err, gclog.ErrVersion):
 			f.code, f.exit = "log/version", exitInput
 		case errors.Is(err, gclog.ErrNotLog):
-			f.code = "log/not-a-log"
+			f.code, f.hint = "log/not-a-log", "name a .gclog file that gcrun record wrote"
 		}
 	case errors.Is(err, gclog.ErrWithheld):
 		f.code, f.message = "log/response-withheld", "the log keeps only the digest of a response that the program needs"
@@ -247,10 +248,10 @@ func caret(line string, col int) string {
 
 // json is the failure as the error member of a --json object.
 func (f *failure) json() map[string]any {
-	m := map[string]any{"code": f.code, "message": f.message}
+	m := map[string]any{"code": jsonText(f.code), "message": jsonText(f.message)}
 	for k, v := range map[string]string{"file": f.file, "key": f.key, "hint": f.hint} {
 		if v != "" {
-			m[k] = v
+			m[k] = jsonText(v)
 		}
 	}
 	if f.line > 0 {
@@ -260,6 +261,14 @@ func (f *failure) json() map[string]any {
 		m["offset"] = f.offset
 	}
 	return m
+}
+
+// jsonText is text as JSON can hold it: names of files need not be UTF-8.
+func jsonText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return escape.Line(s)
 }
 
 // shellWord quotes a word for pasting into a shell, if it needs that.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/gcrun/gcrun/effects/host/random"
 	"github.com/gcrun/gcrun/effects/policy"
 	"github.com/gcrun/gcrun/fspolicy"
+	"github.com/gcrun/gcrun/internal/escape"
 )
 
 // host is every power a run has: the handlers and the directories they hold.
@@ -141,9 +143,14 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// policies is the policy of a run, and the part of it that is in its file. Both
+// are nil where there is none.
+type policies struct{ run, file *policy.Policy }
+
 // loadPolicy reads the policy file and the flags. With neither, nothing is
 // granted; ./caps.toml is used only when it is named.
-func (a *app) loadPolicy(capsFile string, flags []string) (*policy.Policy, error) {
+func (a *app) loadPolicy(capsFile string, flags []string) (*policies, error) {
+	p := &policies{}
 	var file *policy.File
 	if capsFile != "" {
 		src, err := a.readInput(capsFile)
@@ -156,8 +163,9 @@ func (a *app) loadPolicy(capsFile string, flags []string) (*policy.Policy, error
 			return nil, policyFailure(diags, src)
 		}
 		for _, d := range diags {
-			a.note("warning: %s:%d:%d: %s; %s", d.File, d.Line, d.Col, d.Message, d.Hint)
+			a.note("%s", escape.Line(fmt.Sprintf("warning: %s:%d:%d: %s; %s", d.File, d.Line, d.Col, d.Message, d.Hint)))
 		}
+		p.file = policy.New(file)
 	}
 	var allows []policy.Allow
 	for _, f := range flags {
@@ -172,10 +180,10 @@ func (a *app) loadPolicy(capsFile string, flags []string) (*policy.Policy, error
 		}
 		allows = append(allows, allow)
 	}
-	if file == nil && len(allows) == 0 {
-		return nil, nil
+	if file != nil || len(allows) > 0 {
+		p.run = policy.New(file, allows...)
 	}
-	return policy.New(file, allows...), nil
+	return p, nil
 }
 
 // policyFailure shows the first problem in full and counts the rest.

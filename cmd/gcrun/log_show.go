@@ -239,8 +239,11 @@ func (p *logPrinter) end(s *gclog.Scanner) error {
 	var fail *failure
 	if err != nil {
 		fail = logFailure(p.name, err)
-		if errors.Is(err, gclog.ErrIncomplete) {
+		switch {
+		case errors.Is(err, gclog.ErrIncomplete):
 			fail.hint = "gcrun replay --allow-incomplete " + shellWord(p.name) + " replays what is whole"
+		case errors.Is(err, gclog.ErrDamaged):
+			fail.hint = "what stands before it is as it was written; find an undamaged copy for the rest"
 		}
 	}
 	switch {

@@ -23,11 +23,11 @@ const maxNumber = 100_000
 
 // createLog creates the log of a program: out if named, else beside the
 // program, numbered when the name is taken. Old logs are never overwritten
-// unless force says so.
-func createLog(prog, out string, force bool) (*logFile, error) {
+// unless force says so, and inputs of the run not even then.
+func createLog(prog, out string, force bool, inputs ...string) (*logFile, error) {
 	if out != "" {
 		if force {
-			if err := removeRegular(out); err != nil {
+			if err := removeRegular(out, append(inputs, prog)); err != nil {
 				return nil, err
 			}
 		}
@@ -37,7 +37,7 @@ func createLog(prog, out string, force bool) (*logFile, error) {
 				hint: "name another one with -o, or say --force to replace it"}
 		}
 		if err != nil {
-			return nil, hostFailure(out, err)
+			return nil, noLog(out, err)
 		}
 		return f, nil
 	}
@@ -55,9 +55,7 @@ func createLog(prog, out string, force bool) (*logFile, error) {
 			return f, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			fail := hostFailure(name, err)
-			fail.hint = "say where the log may go with -o FILE"
-			return nil, fail
+			return nil, noLog(name, err)
 		}
 	}
 	return nil, usage("there are %d logs of this program already: name another with -o", maxNumber)
@@ -75,8 +73,21 @@ func openNew(name string) (*logFile, error) {
 	return &logFile{File: f, name: name, path: path}, nil
 }
 
-// removeRegular removes a file that --force is to replace, and nothing else.
-func removeRegular(name string) error {
+// noLog is a log that cannot be made: nothing ran.
+func noLog(name string, err error) *failure {
+	fail := hostFailure(name, err)
+	fail.exit, fail.code, fail.hint = exitHost, "log/create", "say where the log may go with -o FILE"
+	return fail
+}
+
+// removeRegular removes a file that --force is to replace, and nothing else:
+// above all no file the run is made from.
+func removeRegular(name string, inputs []string) error {
+	for _, in := range inputs {
+		if isSameFile(name, in) {
+			return usage("-o %s: this is %s, which the log may not replace", name, in)
+		}
+	}
 	st, err := os.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -98,12 +109,41 @@ func (l *logFile) Sync() error {
 	if err := l.File.Sync(); err != nil {
 		return err
 	}
-	return sameFile(l.path, l.File)
+	return l.inPlace()
+}
+
+// errMoved is a log whose name leads elsewhere, or nowhere.
+var errMoved = errors.New("the log's name no longer leads to the log: it was moved or replaced during the run")
+
+// inPlace reports whether the log's name still leads to it; the error is errMoved.
+func (l *logFile) inPlace() error {
+	st, err := l.Stat()
+	if err != nil {
+		return err
+	}
+	now, err := os.Lstat(l.path)
+	if err != nil || !os.SameFile(st, now) {
+		return errMoved
+	}
+	return nil
+}
+
+// isSameFile reports whether two names lead to one file.
+func isSameFile(a, b string) bool {
+	if a == "" || b == "" || b == "-" {
+		return false
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 // discard removes a log in which nothing was written.
 func (l *logFile) discard() {
-	if sameFile(l.path, l.File) == nil {
+	if l.inPlace() == nil {
 		_ = os.Remove(l.path)
 	}
 }

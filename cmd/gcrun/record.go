@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -73,14 +72,18 @@ func (a *app) record(ctx context.Context, arg string, o recordFlags) error {
 	if o.wallMs < 0 {
 		return usage("--max-wall-ms must be a positive number, not %d", o.wallMs)
 	}
+	if arg == "-" && o.caps == "-" {
+		return usage("program and policy cannot both be standard input")
+	}
 	p, err := a.loadProgram(arg, o.limits)
 	if err != nil {
 		return err
 	}
-	pol, err := a.loadPolicy(o.caps, o.allow)
+	policies, err := a.loadPolicy(o.caps, o.allow)
 	if err != nil {
 		return err
 	}
+	pol := policies.run
 	grade, err := syncGrade(o.sync, pol)
 	if err != nil {
 		return err
@@ -90,11 +93,17 @@ func (a *app) record(ctx context.Context, arg string, o recordFlags) error {
 		return err
 	}
 	defer host.Close()
-	log, err := createLog(arg, o.out, o.force)
+	log, err := createLog(arg, o.out, o.force, o.caps)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
+	for _, name := range []string{arg, o.caps, log.name} {
+		if isSameFile(o.value, name) {
+			log.discard()
+			return usage("--value %s: this is a file of the run, which the value may not replace", o.value)
+		}
+	}
 	if err := host.protect(log, arg, o.caps); err != nil {
 		log.discard()
 		return err
@@ -105,21 +114,32 @@ func (a *app) record(ctx context.Context, arg string, o recordFlags) error {
 		Program: p, Policy: pol, Handlers: host.handlers, File: log,
 		Log: gclog.Options{Sync: grade, InlineMax: int(pol.LogInlineMax()), MaxBytes: pol.LogMaxBytes()},
 	})
-	if res == nil {
-		return hostFailure(log.name, err)
+	if res == nil { // nothing ran
+		log.discard()
+		return noLog(log.name, err)
+	}
+	if err == nil {
+		err = log.inPlace() // in grade none nothing has looked yet
 	}
 	if err != nil {
-		fail := hostFailure(log.name, err)
-		fail.code, fail.exit = "log/write", exitHost
-		fail.hint = "the log keeps what was written: gcrun log show " + shellWord(log.name)
-		return fail
-	}
-	if err := a.saveValue(o.value, res); err != nil {
-		return err
+		return logWriteFailure(log.name, err)
 	}
 	a.exit = exitOf(res.Outcome.Kind)
-	a.reportRun(p, log, host, res, o)
+	a.reportRun(&finished{p, policies, log, host, res, runFailure(p, log, res)}, o)
 	return nil
+}
+
+// logWriteFailure is a log that could not be written to its end, or is no longer
+// where it was made.
+func logWriteFailure(name string, err error) *failure {
+	fail := hostFailure(name, err)
+	fail.code, fail.exit = "log/write", exitHost
+	fail.hint = "the log keeps what was written: gcrun log show " + shellWord(name)
+	if errors.Is(err, errMoved) {
+		fail.code = "log/moved"
+		fail.hint = "find out who moved it; the file that was moved keeps what was written"
+	}
+	return fail
 }
 
 func syncGrade(flag string, pol *policy.Policy) (gclog.SyncGrade, error) {
@@ -144,72 +164,114 @@ func withWall(ctx context.Context, ms int64, pol *policy.Policy) (context.Contex
 	if ms == 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, time.Duration(ms)*time.Millisecond, effects.ErrWall)
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(time.Duration(ms)*time.Millisecond, func() { cancel(effects.ErrWall) })
+	return ctx, func() { timer.Stop(); cancel(nil) }
 }
 
-func (a *app) saveValue(name string, res *engine.Recorded) error {
+// saveValue writes the final value where --value says, in canonical text.
+func (a *app) saveValue(name string, res *engine.Recorded) *failure {
 	if name == "" || res.Done == nil || res.Done.IsError {
 		return nil
 	}
 	text := valueText(res.Done.Value) + "\n"
 	if err := atomicfile.WriteFile(name, []byte(text), atomicfile.Replace, 0); err != nil {
-		return hostFailure(name, err)
+		fail := hostFailure(name, err)
+		fail.exit, fail.code, fail.hint = exitHost, "value/write", "name another file with --value; the log holds the run"
+		return fail
+	}
+	return nil
+}
+
+// finished is a run whose log is closed, with what there is to tell of it.
+type finished struct {
+	p    *program
+	pol  *policies
+	log  *logFile
+	host *host
+	*engine.Recorded
+	fail *failure // how the run failed, nil if it did not
+}
+
+// runFailure is the failure a run ended in.
+func runFailure(p *program, log *logFile, res *engine.Recorded) *failure {
+	switch {
+	case res.Fatal != nil:
+		return fatalFailure(res.Fatal, p.Info())
+	case res.Err != nil:
+		fail := hostFailure("", res.Err)
+		fail.exit = exitHost
+		return fail
+	case res.Done != nil && res.Done.IsError:
+		return sealedFailure(res.Done.Payload, res.Done.Span, p.Info())
+	case res.Outcome.Kind == guest.OutcomeWall:
+		return &failure{code: res.Outcome.Code, message: "the run took longer than it may", offset: -1,
+			hint: "raise --max-wall-ms, or max_wall_ms under [runtime] in the policy"}
+	case res.Outcome.Kind == guest.OutcomeInterrupted:
+		return &failure{code: res.Outcome.Code, message: "the run was interrupted", offset: -1,
+			hint: "gcrun log show " + shellWord(log.name) + " prints how far it came"}
 	}
 	return nil
 }
 
 // reportRun tells how the run went.
-func (a *app) reportRun(p *program, log *logFile, host *host, res *engine.Recorded, o recordFlags) {
-	var fail *failure
-	switch {
-	case res.Fatal != nil:
-		fail = fatalFailure(res.Fatal, p.Info())
-	case res.Err != nil:
-		fail = hostFailure("", res.Err)
-		fail.exit = exitHost
-	case res.Done != nil && res.Done.IsError:
-		fail = sealedFailure(res.Done.Payload, res.Done.Span, p.Info())
-	case res.Outcome.Kind == guest.OutcomeWall:
-		fail = &failure{code: res.Outcome.Code, message: "the run took longer than it may", offset: -1,
-			hint: "raise --max-wall-ms, or max_wall_ms under [runtime] in the policy"}
-	case res.Outcome.Kind == guest.OutcomeInterrupted:
-		fail = &failure{code: res.Outcome.Code, message: "the run was interrupted", offset: -1,
-			hint: "gcrun log show " + shellWord(log.name) + " prints how far it came"}
+func (a *app) reportRun(r *finished, o recordFlags) {
+	unsaved := a.saveValue(o.value, r.Recorded)
+	if unsaved != nil {
+		a.exit = unsaved.exit
 	}
 	if a.asJSON {
-		a.printRecordJSON(log, res, fail)
+		a.printRecordJSON(r, unsaved, o)
 		return
 	}
-	if res.Done != nil && !res.Done.IsError && !host.wroteOut() && !res.Done.Value.IsNil() {
-		fmt.Fprintln(a.stdout, valueText(res.Done.Value))
+	if r.Done != nil && !r.Done.IsError && !r.host.wroteOut() && !r.Done.Value.IsNil() {
+		fmt.Fprintln(a.stdout, valueText(r.Done.Value))
 	}
-	for _, d := range res.Denials {
-		fmt.Fprint(a.stderr, a.denialText(p, d, o))
-	}
-	if fail != nil {
-		fmt.Fprint(a.stderr, fail.render())
+	fmt.Fprint(a.stderr, a.denialText(r.p, r.Denials, r.pol, o))
+	for _, f := range []*failure{r.fail, unsaved} {
+		if f != nil {
+			fmt.Fprint(a.stderr, f.render())
+		}
 	}
 	denied := uint64(0)
-	for _, d := range res.Denials {
+	for _, d := range r.Denials {
 		denied += d.Count
 	}
-	a.note("recorded %s: %d effects, %d denied, outcome %s", escape.Line(log.name), res.Entries, denied, res.Outcome.Kind)
-	a.note("root %s", res.Log.Root)
+	a.note("recorded %s: %s, %d denied, outcome %s", escape.Line(r.log.name), counted(r.Entries, "effect", "effects"), denied, r.Outcome.Kind)
+	a.note("root %s", r.Log.Root)
 }
 
-func (a *app) printRecordJSON(log *logFile, res *engine.Recorded, fail *failure) {
+// counted is a number with its noun.
+func counted(n uint64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func (a *app) printRecordJSON(r *finished, unsaved *failure, o recordFlags) {
 	denials := []any{}
-	for _, d := range res.Denials {
-		denials = append(denials, map[string]any{"op": d.Op, "count": d.Count, "reason": d.Reason})
+	for _, d := range r.Denials {
+		row := map[string]any{"op": d.Op, "count": d.Count, "reason": d.Reason}
+		if at := (&failure{offset: -1}).placeSpan(d.First.Span, r.p.Info()); at.line > 0 {
+			row["file"], row["line"], row["col"] = jsonText(at.file), at.line, at.col
+		}
+		denials = append(denials, row)
 	}
-	m := map[string]any{"kind": "gcrun/record/1", "ok": res.Outcome.Kind == guest.OutcomeOK, "log": log.name,
-		"entries": res.Entries, "denials": denials, "outcome": string(res.Outcome.Kind), "root": res.Log.Root.String(),
-		"steps": res.Outcome.Steps}
-	if fail != nil {
-		m["error"] = fail.json()
+	m := map[string]any{"kind": "gcrun/record/1", "ok": r.Outcome.Kind == guest.OutcomeOK && unsaved == nil, "log": jsonText(r.log.name),
+		"entries": r.Entries, "denials": denials, "outcome": string(r.Outcome.Kind), "root": r.Log.Root.String(),
+		"steps": r.Outcome.Steps}
+	switch {
+	case unsaved != nil:
+		m["error"] = unsaved.json()
+	case r.fail != nil:
+		if r.Outcome.Kind == guest.OutcomeDenied {
+			r.fail.hint = allowHint(r.p.arg, o, r.Denials)
+		}
+		m["error"] = r.fail.json()
 	}
-	if res.Done != nil && !res.Done.IsError {
-		m["value"] = valueText(res.Done.Value)
+	if r.Done != nil && !r.Done.IsError {
+		m["value"] = valueText(r.Done.Value)
 	}
 	a.printJSON(m)
 }
@@ -220,18 +282,5 @@ func (a *app) consoleOut() io.Writer {
 	if a.asJSON {
 		return a.stderr
 	}
-	return a.stdout
-}
-
-// sameFile reports whether a path still names an open file.
-func sameFile(path string, f *os.File) error {
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	now, err := os.Lstat(path)
-	if err != nil || !os.SameFile(st, now) {
-		return errors.New("the log's name no longer leads to the log: it was moved or replaced during the run")
-	}
-	return nil
+	return a.console
 }

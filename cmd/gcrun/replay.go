@@ -63,7 +63,11 @@ func openLog(name string) (*os.File, *gclog.Log, error) {
 	log, err := gclog.Open(f, st.Size())
 	if err != nil {
 		f.Close()
-		return nil, nil, logFailure(name, err)
+		fail := logFailure(name, err)
+		if errors.Is(err, gclog.ErrIncomplete) || errors.Is(err, gclog.ErrDamaged) {
+			fail.hint = "its header is not whole, so nothing in it can be used: record the run again"
+		}
+		return nil, nil, fail
 	}
 	return f, log, nil
 }

@@ -41,6 +41,7 @@ sources with their comments kept is not part of this version.`,
 			if !canonical && (len(args) != 1 || args[0] != "-") {
 				return usage("fmt lays out canonical text only in this version: say --canonical, or give - for standard input")
 			}
+			files := []any{}
 			for _, name := range args {
 				forms, err := a.canonicalForms(name)
 				if err != nil {
@@ -51,12 +52,15 @@ sources with their comments kept is not part of this version.`,
 					return tooLong(name, err)
 				}
 				if a.asJSON {
-					a.printJSON(map[string]any{"kind": "gcrun/fmt/1", "ok": true, "file": name, "text": string(text)})
+					files = append(files, map[string]any{"file": jsonText(name), "text": string(text)})
 					continue
 				}
 				if _, err := a.stdout.Write(text); err != nil {
 					return hostFailure("", err)
 				}
+			}
+			if a.asJSON {
+				a.printJSON(map[string]any{"kind": "gcrun/fmt/1", "ok": true, "files": files})
 			}
 			return nil
 		}),
@@ -87,7 +91,7 @@ its prefix. With --term each file holds one term, which is hashed as it is read.
 					return err
 				}
 				if a.asJSON {
-					rows = append(rows, map[string]any{"file": name, "hash": h.String()})
+					rows = append(rows, map[string]any{"file": jsonText(name), "hash": h.String()})
 					continue
 				}
 				fmt.Fprintf(a.stdout, "%s  %s\n", h, escape.Line(name))
