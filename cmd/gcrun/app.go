@@ -175,7 +175,22 @@ log alone replays the run, on another machine, with the files gone.`,
 	root.PersistentFlags().BoolVar(&a.quiet, "quiet", false, "no notes on stderr, only errors")
 	root.AddCommand(a.recordCommand(), a.replayCommand(), a.evalCommand(), a.fmtCommand(), a.hashCommand(),
 		a.canonCommand(), a.logCommand(), a.versionCommand())
+	root.SetHelpCommand(helpCommand(root))
 	return root
+}
+
+// helpCommand is help that fails for what there is no help about.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Help about any command",
+		RunE: verb(func(_ context.Context, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return usage("there is no command %q", strings.Join(args, " "))
+			}
+			return cmd.Help()
+		}),
+	}
 }
 
 // maxSource is the largest source, policy or JSON file that is read.

@@ -120,7 +120,7 @@ func logFailure(file string, err error) *failure {
 		f.offset, f.hint = format.Off, format.Hint
 		f.message = fmt.Sprintf("%s: %s", format.Err, format.Reason)
 		if format.Entries > 0 {
-			f.message += fmt.Sprintf(" (%d entries before it are whole)", format.Entries)
+			f.message += " (whole before it: " + counted(format.Entries, "entry", "entries") + ")"
 		}
 		switch {
 		case errors.Is(err, gclog.ErrIncomplete):

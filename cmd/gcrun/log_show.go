@@ -67,7 +67,7 @@ func (a *app) logShow(name string, o logShowFlags) error {
 		}
 	}
 	if o.entry >= 0 && show.count == 0 && s.Err() == nil {
-		return usage("the log has %d entries, none is number %d", s.Entries(), o.entry)
+		return usage("the log has %s, none is number %d", counted(s.Entries(), "entry", "entries"), o.entry)
 	}
 	return show.end(s)
 }
@@ -252,7 +252,7 @@ func (p *logPrinter) end(s *gclog.Scanner) error {
 	case fail != nil:
 		return fail
 	case p.entry < 0:
-		fmt.Fprintf(p.a.stdout, "\n%d entries, outcome %s\nroot    %s\n", s.Entries(),
+		fmt.Fprintf(p.a.stdout, "\n%s, outcome %s\nroot    %s\n", counted(s.Entries(), "entry", "entries"),
 			strings.TrimSpace(string(o.Kind)+" "+escape.Line(o.Code)), o.Root)
 	}
 	return nil

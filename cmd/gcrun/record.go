@@ -116,7 +116,11 @@ func (a *app) record(ctx context.Context, arg string, o recordFlags) error {
 	})
 	if res == nil { // nothing ran
 		log.discard()
-		return noLog(log.name, err)
+		fail := noLog(log.name, err)
+		if errors.Is(err, gclog.ErrUnrecordable) {
+			fail.exit, fail.code, fail.hint = exitInput, "log/unrecordable", "rename the program: its name enters the log"
+		}
+		return fail
 	}
 	if err == nil {
 		err = log.inPlace() // in grade none nothing has looked yet

@@ -207,7 +207,7 @@ func (a *app) replayed(_ context.Context, v *engine.Verdict, o replayFlags, out 
 	if v.Fatal != nil {
 		fmt.Fprint(a.stderr, fatalFailure(v.Fatal, v.Program).render())
 	}
-	a.note("replayed %d entries: %s, outcome %s", v.Entries, verdict, kind)
+	a.note("replayed %s: %s, outcome %s", counted(v.Entries, "entry", "entries"), verdict, kind)
 	a.note("root %s", v.Root)
 	return nil
 }
@@ -219,11 +219,18 @@ const shownSide = 300
 
 // diverged reports the first difference on one screen.
 func (a *app) diverged(name string, d *engine.Divergence, entries uint64) error {
+	a.exit = exitDiverged
+	hint := d.Hint
+	if hint == "" {
+		hint = fmt.Sprintf("gcrun log show %s --entry %d prints the recorded entry", shellWord(name), d.Index)
+		if d.RecordedOp == "" {
+			hint = "gcrun log show " + shellWord(name) + " prints what was recorded"
+		}
+	}
 	if a.asJSON {
-		a.exit = exitDiverged
+		fail := &failure{code: d.Field.Code(), message: divergenceTitle(d), file: name, hint: hint, offset: -1}
 		a.printJSON(map[string]any{"kind": "gcrun/replay/1", "ok": false, "entries": entries,
-			"error":      map[string]any{"code": d.Field.Code(), "message": divergenceTitle(d), "file": name},
-			"divergence": divergenceJSON(d)})
+			"error": fail.json(), "divergence": divergenceJSON(d)})
 		return nil
 	}
 	var b strings.Builder
@@ -249,16 +256,8 @@ func (a *app) diverged(name string, d *engine.Divergence, entries uint64) error 
 	if d.Line > 0 {
 		fmt.Fprintf(&b, "asked at %s:%d:%d\n%s", escape.Line(d.Span.File), d.Line, d.Col, caret(d.Text, d.Col))
 	}
-	hint := d.Hint
-	if hint == "" {
-		hint = fmt.Sprintf("gcrun log show %s --entry %d prints the recorded entry", shellWord(name), d.Index)
-		if d.RecordedOp == "" {
-			hint = "gcrun log show " + shellWord(name) + " prints what was recorded"
-		}
-	}
 	fmt.Fprintf(&b, "  next: %s\n", escape.Line(hint))
 	fmt.Fprint(a.stderr, b.String())
-	a.exit = exitDiverged
 	return nil
 }
 
