@@ -212,6 +212,9 @@ func (d *document) value(at *node, n *unstable.Node) bool {
 			if !d.bounded(e) || !d.value(e, it.Node()) {
 				return false
 			}
+			if !at.place.known() { // an array in an array
+				at.place = e.place
+			}
 		}
 	case unstable.InlineTable:
 		for it := n.Children(); it.Next(); {

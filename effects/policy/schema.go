@@ -78,7 +78,11 @@ func familyOps(family string) []*ops.Op {
 func tableOf(d *document, at *node, raw any, forms map[string]form) (settings, bool) {
 	t, ok := raw.(map[string]any)
 	if !ok {
-		wrong(d, at, "a table", "write ["+at.String()+"] above the settings")
+		hint := "write [" + at.String() + "] above the settings"
+		if at.index >= 0 {
+			hint = "write it like { key = value }"
+		}
+		wrong(d, at, "a table", hint)
 		return nil, false
 	}
 	out, known := settings{}, slices.Sorted(maps.Keys(forms))
