@@ -141,7 +141,7 @@ func (c *Call) keyWork(key Value, n int) bool {
 	if !isContainer(key) && atomBytes(key) < 64/8 {
 		return true
 	}
-	return c.TermWork(key, bitLen(n))
+	return c.TermWork(key, max(1, bitLen(n)))
 }
 
 func bitLen(n int) int64 { return int64(bits.Len64(uint64(n))) }

@@ -8,10 +8,14 @@ import "github.com/gcrun/gcrun/coreform"
 // captures, a frame 4, anything else on the heap 1. Small integers, Booleans and
 // nil are part of what holds them. Symbols and strings of up to 64 bytes count
 // wherever they stand: whether two are one object depends on whether an answer
-// came from a handler or from a log, and must not be seen. It does not recurse.
+// came from a handler or from a log, and must not be seen. It does not recurse, and
+// stops when it has counted more than the limit: a small program can make values
+// whose versions count far more than the memory they share.
 func (m *Machine) liveUnits() int64 {
 	clear(m.stack[min(m.sp, m.high):m.high]) // let go of what is dead
-	w := liveWalk{pairs: map[*coreform.Pair]struct{}{}, seen: map[any]struct{}{}}
+	w := liveWalk{limit: m.limits.LiveUnits, seen: map[any]struct{}{},
+		pairs: make(map[*coreform.Pair]struct{}, m.lastPairs)}
+	defer func() { m.lastPairs = len(w.pairs) }()
 	for i := range m.frames {
 		w.units += frameUnits
 		if wait := m.frames[i].wait; wait != nil {
@@ -25,40 +29,58 @@ func (m *Machine) liveUnits() int64 {
 	if m.roots != nil {
 		m.roots(func(v Value) { w.push(v) })
 	}
-	w.run()
-	return w.units
-}
-
-type liveWalk struct {
-	units int64
-	stack []Value
-	pairs map[*coreform.Pair]struct{} // apart, because there are most of them
-	seen  map[any]struct{}
-}
-
-func (w *liveWalk) push(vs ...Value) { w.stack = append(w.stack, vs...) }
-
-func (w *liveWalk) run() {
-	for len(w.stack) > 0 {
+	for len(w.stack) > 0 && w.units <= w.limit {
 		v := w.stack[len(w.stack)-1]
 		w.stack = w.stack[:len(w.stack)-1]
 		if p, ok := v.AsPair(); ok {
 			w.list(p)
-			continue
-		}
-		id := v.Identity()
-		if id == nil || isAbsorbed(v) {
-			continue
-		}
-		if small(v) {
-			w.units += atomUnits(v)
-			continue
-		}
-		if _, again := w.seen[id]; !again {
-			w.seen[id] = struct{}{}
+		} else {
 			w.visit(v)
 		}
 	}
+	return w.units
+}
+
+type liveWalk struct {
+	units, limit int64
+	stack        []Value                     // seen, its parts not yet
+	pairs        map[*coreform.Pair]struct{} // apart, because there are most of them
+	seen         map[any]struct{}
+}
+
+// push notes values that are reachable; what was seen before is not noted
+// again, so the stack never holds more than there are objects.
+func (w *liveWalk) push(vs ...Value) {
+	for _, v := range vs {
+		w.add(v)
+	}
+}
+
+func (w *liveWalk) add(v Value) {
+	if p, ok := v.AsPair(); ok {
+		if w.unseen(p) {
+			w.stack = append(w.stack, v)
+		}
+		return
+	}
+	id := v.Identity()
+	if id == nil || isAbsorbed(v) {
+		return
+	}
+	if small(v) {
+		w.units += atomUnits(v)
+		return
+	}
+	n := len(w.seen)
+	if w.seen[id] = struct{}{}; len(w.seen) > n {
+		w.stack = append(w.stack, v)
+	}
+}
+
+func (w *liveWalk) unseen(p *coreform.Pair) bool {
+	n := len(w.pairs)
+	w.pairs[p] = struct{}{}
+	return len(w.pairs) > n // one access instead of two
 }
 
 // small reports whether a value counts at every place it stands.
@@ -69,19 +91,17 @@ func small(v Value) bool {
 	return v.Kind() == coreform.KindSym
 }
 
+// list counts a chain of pairs, the first of which is marked as seen.
 func (w *liveWalk) list(p *coreform.Pair) {
-	for {
-		if _, again := w.pairs[p]; again {
-			return
-		}
-		w.pairs[p] = struct{}{}
+	for w.units <= w.limit {
 		w.units += 2
-		if p.Car().Identity() != nil {
-			w.push(p.Car())
-		}
+		w.add(p.Car())
 		next, ok := p.Cdr().AsPair()
 		if !ok {
-			w.push(p.Cdr())
+			w.add(p.Cdr())
+			return
+		}
+		if !w.unseen(next) {
 			return
 		}
 		p = next
@@ -92,17 +112,20 @@ func (w *liveWalk) visit(v Value) {
 	switch v.Kind() {
 	case coreform.KindVec:
 		x, _ := v.AsVec()
-		w.units += 2 + int64(x.Len())
+		if w.units += 2 + int64(x.Len()); w.units > w.limit {
+			return
+		}
 		for _, e := range x.All() {
-			if e.Identity() != nil {
-				w.push(e)
-			}
+			w.add(e)
 		}
 	case coreform.KindMap:
 		x, _ := v.AsMap()
-		w.units += 2 + 3*int64(x.Len())
+		if w.units += 2 + 3*int64(x.Len()); w.units > w.limit {
+			return
+		}
 		for k, e := range x.All() {
-			w.push(k, e)
+			w.add(k)
+			w.add(e)
 		}
 	case coreform.KindOther:
 		w.other(v.AsOther())

@@ -23,6 +23,7 @@ type Machine struct {
 	sinceCount int64
 	lastCount  int64
 	nextCount  int64
+	lastPairs  int // how many pairs the last count met
 	pairs      int64
 	nextToken  uint64
 	calls      uint // for looking at ctx now and then
