@@ -30,7 +30,7 @@ type languageCase struct {
 
 var stepsAsserted = regexp.MustCompile(`^(.*) \((\d+) steps?\)$`)
 
-func readCases(t *testing.T) []languageCase {
+func readCases(t testing.TB) []languageCase {
 	t.Helper()
 	var cases []languageCase
 	for _, path := range testkit.Files(t, filepath.Join(testkit.Root(t), "testdata", "language", "*.txt")) {
