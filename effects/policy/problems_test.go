@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -371,5 +372,22 @@ func TestManyProblems(t *testing.T) {
 		if took := time.Since(start); took > 20*time.Second {
 			t.Errorf("%s: took %s", name, took)
 		}
+	}
+}
+
+// What scripts read of a problem has the names every refusal has.
+// spec: ERR-CLI-2
+func TestDiagnosticJSON(t *testing.T) {
+	_, ds := Parse("a/caps.toml", []byte("allow = []\nrefs = 'é\tx'\n"))
+	got, err := json.Marshal(ds)
+	want := `[{"code":"policy/type","severity":"error","file":"a/caps.toml","line":2,"col":1,"key":"refs","message":"refs must be a table","hint":"leave it out, it has no use"}]`
+	if err != nil || string(got) != want {
+		t.Errorf("%s, %v", got, err)
+	}
+	if got := ds.Error(); got != "a/caps.toml:2:1: refs must be a table (policy/type)" {
+		t.Errorf("%s", got)
+	}
+	if got := (Diagnostic{File: "f", Message: "m", Code: "c"}).Error(); got != "f: m (c)" {
+		t.Errorf("%s", got)
 	}
 }
