@@ -109,6 +109,9 @@ func countForm(least int64) form {
 	}
 }
 
+// maxInline is the largest inline limit of a log. (spec/gclog.md LOG-BLOB-1)
+const maxInline = 256 << 10
+
 // unit is a kind of quantity: how it is called and written.
 type unit struct {
 	want, example, names string
@@ -121,12 +124,14 @@ const maxDurationMs = math.MaxInt64 / 1_000_000
 
 var byteUnit = unit{"a number of bytes", `"8MiB"`, "B, KiB, MiB, GiB and TiB",
 	map[string]int64{"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}, math.MaxInt64}
+var inlineUnit = unit{byteUnit.want, `"4KiB"`, byteUnit.names, byteUnit.factors, maxInline}
 var timeUnit = unit{"a number of milliseconds", `"30s"`, "ms, s, m and h",
 	map[string]int64{"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}, maxDurationMs}
 
 var quantityRE = regexp.MustCompile(`^(0|[1-9][0-9]*)([A-Za-z]+)$`)
 
 func sizeForm(d *document, at *node, raw any) (any, bool)     { return byteUnit.read(d, at, raw) }
+func inlineForm(d *document, at *node, raw any) (any, bool)   { return inlineUnit.read(d, at, raw) }
 func durationForm(d *document, at *node, raw any) (any, bool) { return timeUnit.read(d, at, raw) }
 
 // read reads an integer, or a text with a unit. Nothing is 0: no limit of a
@@ -146,7 +151,7 @@ func (u *unit) read(d *document, at *node, raw any) (any, bool) {
 		}
 		var err error
 		if n, err = strconv.ParseInt(m[1], 10, 64); err != nil || n > u.most/u.factors[m[2]] {
-			return unfit(d, at, "leave it out for the default", "is larger than can be counted")
+			return u.tooLarge(d, at)
 		}
 		n *= u.factors[m[2]]
 	}
@@ -154,9 +159,13 @@ func (u *unit) read(d *document, at *node, raw any) (any, bool) {
 	case n < 1:
 		return unfit(d, at, "leave it out for the default", "must be at least 1")
 	case n > u.most:
-		return unfit(d, at, "leave it out for the default", "is larger than can be counted")
+		return u.tooLarge(d, at)
 	}
 	return n, true
+}
+
+func (u *unit) tooLarge(d *document, at *node) (any, bool) {
+	return unfit(d, at, "leave it out for the default", "is larger than "+strconv.FormatInt(u.most, 10)+", the most there can be")
 }
 
 // maxPattern is the longest pattern in bytes, as long as the longest path.

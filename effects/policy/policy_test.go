@@ -137,6 +137,14 @@ func TestLimits(t *testing.T) {
 	if p.LogMaxBytes() != 1<<20 || p.LogInlineMax() != 9 || p.LogSync() != "always" {
 		t.Errorf("log %d %d %q", p.LogMaxBytes(), p.LogInlineMax(), p.LogSync())
 	}
+	if got := New(loaded(t, "log.inline_max_bytes = \"256KiB\"\n")).LogInlineMax(); got != maxInline {
+		t.Errorf("inline limit %d", got)
+	}
+	for _, over := range []string{"262145", "\"257KiB\"", "\"1TiB\""} {
+		if d := refused(t, "log.inline_max_bytes = "+over+"\n"); d.Code != CodeValue || d.Key != "log.inline_max_bytes" {
+			t.Errorf("%s: %+v", over, d)
+		}
+	}
 	for _, c := range []struct {
 		run, op string
 		want    int64

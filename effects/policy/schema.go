@@ -32,7 +32,7 @@ var runtimeForms = map[string]form{
 	"max_response_bytes_per_op": sizeForm, "max_response_bytes_per_run": sizeForm, "max_wall_ms": durationForm,
 }
 
-var logForms = map[string]form{"inline_max_bytes": sizeForm, "max_bytes": sizeForm, "sync": enumForm("none", "commit", "always")}
+var logForms = map[string]form{"inline_max_bytes": inlineForm, "max_bytes": sizeForm, "sync": enumForm("none", "commit", "always")}
 var storeForms = map[string]form{"dir": textForm, "max_run_bytes": sizeForm}
 var taskForms = map[string]form{"max_workers": countForm(1), "max_tasks": countForm(0)}
 var secretForms = map[string]form{"env": textForm, "file": textForm, "ops": listForm(textForm), "hosts": listForm(textForm),

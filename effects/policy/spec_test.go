@@ -100,7 +100,7 @@ func TestSpecOfBounds(t *testing.T) {
 	for _, want := range []string{
 		fmt.Sprintf("at most %d MiB and 10 000 keys", MaxFile>>20), fmt.Sprintf("a key has at most %d bytes", maxKey), fmt.Sprintf("nest at most %d deep", maxDepth),
 		"At most 1 000 problems", "durations from 1 to 9 223 372 036 854", fmt.Sprintf("at most %d bytes, without empty", maxPattern),
-		fmt.Sprintf("1 to %d letters", maxLabel), fmt.Sprintf("%d GiB for the log", DefaultLogBytes>>30),
+		fmt.Sprintf("1 to %d letters", maxLabel), fmt.Sprintf("(a size; %d GiB when absent)", DefaultLogBytes>>30), fmt.Sprintf("(a size up to %d KiB, LOG-BLOB-1)", maxInline>>10),
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("spec/policy.md does not say %q", want)
