@@ -50,7 +50,7 @@ func (l *Live) Answer(ctx context.Context, ask *Ask) (Answer, error) {
 	if !d.Allow {
 		return Answer{Reason: d.Reason, Response: Fail(ops.Denied(name))}, nil
 	}
-	ans := Answer{Allow: true, Cap: l.capOf(d.Grant)}
+	ans := Answer{Allow: true, Cap: l.capOf(d.Grant), Log: LogMode(d.Grant.Log())}
 	op, known := ops.Lookup(name)
 	h := l.Handlers[name]
 	if !known || h == nil {

@@ -34,7 +34,20 @@ type Answer struct {
 	Response guest.Response
 	// Digest is the native digest of the response.
 	Digest digest.Digest
+	// Log says what of the request enters the log; "" is LogFull.
+	Log LogMode
 }
+
+// LogMode says how much of a request enters the log.
+type LogMode string
+
+// The modes. Withheld values are kept as digest and length: a replay checks a
+// withheld payload, and cannot go past a withheld response.
+const (
+	LogFull   LogMode = "full"   // payload and response
+	LogHash   LogMode = "hash"   // the payload is withheld
+	LogRedact LogMode = "redact" // both are
+)
 
 // Answerer gives answers: live from policy and handlers, or from a log.
 type Answerer interface {

@@ -322,6 +322,40 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
+// spec: EFF-LOG-1
+func TestWithheld(t *testing.T) {
+	const secret = "correct horse battery staple"
+	src := `(core/effect::perform 'io/console::write {:data "` + secret + `" :stream :out} core/effect::pure)`
+	answer := handlerFunc(func(context.Context, effects.Call) (guest.Response, error) {
+		return effects.OK(coreform.Str("answer: " + secret)), nil
+	})
+	for _, mode := range []string{"full", "hash", "redact"} {
+		toml := "allow = ['io/console::write']\n[op.'io/console::write']\nlog = '" + mode + "'\n"
+		file, diags := policy.Parse("caps.toml", []byte(toml))
+		if diags.Failed() {
+			t.Fatal(diags)
+		}
+		res, log := record(t, src, policy.New(file), map[string]effects.Handler{"io/console::write": answer}, kernel.Limits{})
+		e, err := open(t, log).Entry(0)
+		if err != nil || e.Payload.Withheld() != (mode != "full") || e.Resp.Withheld() != (mode == "redact") {
+			t.Fatalf("%s: %v, payload withheld %v, response withheld %v", mode, err, e.Payload.Withheld(), e.Resp.Withheld())
+		}
+		v, err := replay(t, log, engine.ReplayOptions{})
+		if mode == "redact" {
+			if !errors.Is(err, gclog.ErrWithheld) {
+				t.Errorf("redact: %v", err)
+			}
+			if n := bytes.Count(log, []byte(secret)); n != 1 { // the program's own source
+				t.Errorf("redact: the log has the text %d times", n)
+			}
+			continue
+		}
+		if err != nil || !v.Faithful || v.Root != res.Log.Root {
+			t.Errorf("%s: %v %+v", mode, err, v)
+		}
+	}
+}
+
 // A log that reaches its size ends the run as a limit, before the act, and is
 // closed; streaming a blob into it as well.
 func TestFullLog(t *testing.T) {

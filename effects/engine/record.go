@@ -118,6 +118,12 @@ func (r *recorder) Record(ask *effects.Ask, ans *effects.Answer) error {
 	if ans.Allow {
 		e.Decision = gclog.Allow
 	}
+	if ans.Log == effects.LogHash || ans.Log == effects.LogRedact {
+		e.Payload = gclog.WithheldDatum(ask.Req.Payload)
+	}
+	if ans.Log == effects.LogRedact {
+		e.Resp = gclog.WithheldDatum(ans.Response.Value)
+	}
 	return r.limit(r.w.Append(&e))
 }
 
