@@ -1,13 +1,16 @@
 package kernel
 
-import "github.com/gcrun/gcrun/coreform"
+import (
+	"github.com/gcrun/gcrun/coreform"
+	"github.com/gcrun/gcrun/effects/ops"
+)
 
-// errorText is the one sentence of every sealed error the evaluator and its
-// natives make. (spec ERR: the table in spec/errors.md)
+// errorText is the one text of every sealed error the evaluator and its natives
+// make; codes that operations can give as well have theirs. (spec ERR-2)
 var errorText = map[string]string{
-	"core/type-error":       "an argument has the wrong type",
-	"core/numeric-error":    "the arithmetic has no result",
-	"core/text-range-error": "a text position is out of range",
+	ops.CodeType:            opsText(ops.CodeType),
+	ops.CodeNumeric:         opsText(ops.CodeNumeric),
+	ops.CodeTextRange:       opsText(ops.CodeTextRange),
 	"core/bad-form":         "the form is not valid CoreForm",
 	"core/parse/eof":        "the text ends where a term is needed",
 	"core/parse/unexpected": "the text has an unexpected token",
@@ -17,6 +20,14 @@ var errorText = map[string]string{
 	"core/parse/size":       "the text is too long",
 
 	"core/resource-exhausted": "the term is too deep or too large for this",
+}
+
+func opsText(code string) string {
+	c, ok := ops.LookupCode(code)
+	if !ok {
+		panic("BUG: kernel: no operation gives " + code)
+	}
+	return c.Message
 }
 
 // ErrorText returns the sentence of a code, "" for a code not known here.
@@ -48,7 +59,7 @@ func kindContext(kind string) Value {
 // The three payloads primitives give, made once: errors are values, and equal
 // causes give equal bytes.
 var (
-	typeErrorPayload      = ErrorPayload("core/type-error", kindContext("type"))
-	numericErrorPayload   = ErrorPayload("core/numeric-error", kindContext("numeric"))
-	textRangeErrorPayload = ErrorPayload("core/text-range-error", kindContext("text-range"))
+	typeErrorPayload      = ErrorPayload(ops.CodeType, kindContext("type"))
+	numericErrorPayload   = ErrorPayload(ops.CodeNumeric, kindContext("numeric"))
+	textRangeErrorPayload = ErrorPayload(ops.CodeTextRange, kindContext("text-range"))
 )

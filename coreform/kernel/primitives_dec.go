@@ -154,7 +154,7 @@ func decMul(c *Call, x, y decimal) Value {
 
 func (c *Call) newDecimal(d decimal) Value {
 	d, ok := c.normalize(d)
-	if !ok || !c.RoomForMap(3) || !c.RoomForInt(limbs(d.unscaled)) {
+	if !ok || !c.RoomForMap(3) || !d.unscaled.IsInt64() && !c.RoomForInt(limbs(d.unscaled)) {
 		return Value{}
 	}
 	return coreform.MapOf(

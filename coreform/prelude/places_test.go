@@ -3,6 +3,9 @@ package prelude_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/gcrun/gcrun/coreform/prelude"
 	"github.com/gcrun/gcrun/effects/guest"
 	"github.com/gcrun/gcrun/effects/ops"
+	"github.com/gcrun/gcrun/internal/testkit"
 )
 
 // first steps a program to its first request or end.
@@ -131,10 +135,11 @@ func TestErrorTexts(t *testing.T) {
 
 // One library serves programs that run at the same time.
 func TestLibraryIsShared(t *testing.T) {
+	lib := prelude.NewLibrary() // nothing of it is compiled yet
 	done := make(chan error)
 	for range 8 {
 		go func() {
-			p, err := kernel.Load("t.gc", []byte(`(core/list::foldl '(1 2 3) 0 core/int::add)`), prelude.NewLibrary(), kernel.Limits{})
+			p, err := kernel.Load("t.gc", []byte(`(core/list::foldl '(1 2 3) 0 core/int::add)`), lib, kernel.Limits{})
 			if err == nil {
 				_, err = p.Eval(context.Background())
 			}
@@ -146,4 +151,43 @@ func TestLibraryIsShared(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// The specification has a row for every primitive and every library name, and
+// the limits it gives are those of the code.
+func TestSpecificationIsComplete(t *testing.T) {
+	read := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(testkit.Root(t), "spec", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	text := read("language.md")
+	for _, name := range append(kernel.PrimitiveNames(), prelude.Library().Names()...) {
+		if !strings.Contains(text, "`"+name+"`") {
+			t.Errorf("spec/language.md says nothing of %s", name)
+		}
+	}
+	limits := strings.ReplaceAll(read("limits.md"), "\u00a0", " ")
+	for _, name := range kernel.LimitNames() {
+		flag := "--" + strings.ReplaceAll(name, "_", "-")
+		if !strings.Contains(limits, "| `"+flag+"`, `"+name+"` |") {
+			t.Errorf("spec/limits.md has no row for %s", name)
+		}
+	}
+	for _, n := range []int64{kernel.DefaultSteps, kernel.DefaultLiveUnits, coreform.DefaultDepth, coreform.MaximumDepth, coreform.DefaultTerms, coreform.DefaultDigits} {
+		if !strings.Contains(limits, grouped(n)) {
+			t.Errorf("spec/limits.md does not give %s", grouped(n))
+		}
+	}
+}
+
+// grouped writes a number with a space every three digits.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + " " + s[i:]
+	}
+	return s
 }
