@@ -278,7 +278,7 @@ func TestCheckPayloadLaw(t *testing.T) {
 			t.Fatal("the answer is no term")
 		}
 	})
-	if accepted == 0 {
+	if accepted == 0 && !testing.Short() { // -short draws too few to be sure of one
 		t.Error("nothing was ever accepted")
 	}
 }
