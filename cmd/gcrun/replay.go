@@ -174,6 +174,9 @@ func (a *app) replayed(_ context.Context, v *engine.Verdict, o replayFlags, out 
 	if v.Cut {
 		verdict = "reproduced up to the cut"
 	}
+	if v.Incomplete {
+		verdict += ", the log is incomplete"
+	}
 	kind := guest.OutcomeKind("cut")
 	if v.Recorded != nil {
 		kind = v.Recorded.Kind

@@ -21,6 +21,8 @@ type Verdict struct {
 	Faithful bool
 	// Cut is true when the log ends before the program did.
 	Cut bool
+	// Incomplete is true when the file ends before its locator.
+	Incomplete bool
 	// Divergence is the first difference, nil if there is none.
 	Divergence *Divergence
 	// Entries is how many entries were replayed.
@@ -51,9 +53,9 @@ type ReplayOptions struct {
 // of another version, a *StaleError for an embedded program that does not load to
 // the recorded hash, or ctx's.
 func Replay(ctx context.Context, log *gclog.Log, o ReplayOptions) (*Verdict, error) {
-	report, err := log.Check(ctx)
-	if err != nil && !(o.AllowIncomplete && errors.Is(err, gclog.ErrIncomplete)) {
-		return nil, err
+	report, checked := log.Check(ctx)
+	if checked != nil && !(o.AllowIncomplete && errors.Is(checked, gclog.ErrIncomplete)) {
+		return nil, checked
 	}
 	p, budgets, err := programOf(log)
 	if err != nil {
@@ -61,6 +63,7 @@ func Replay(ctx context.Context, log *gclog.Log, o ReplayOptions) (*Verdict, err
 	}
 	v := &Verdict{Root: report.Root, Recorded: report.Outcome, Program: p.Info()}
 	v.Cut = report.Outcome == nil || report.Outcome.Kind.IsCut()
+	v.Incomplete = checked != nil
 	a := &logAnswers{scan: log.Scan(), onEntry: o.OnEntry, limit: report.Entries}
 	run := &effects.Run{Program: p, Answers: a, Budgets: budgets}
 	res := run.Do(ctx)
