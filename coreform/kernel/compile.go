@@ -468,7 +468,10 @@ func (f *fnState) libraryName(name string) *definition {
 
 func (f *fnState) inlineCall(p *proto, n coreform.Node, args []coreform.Node, tail bool) error {
 	f.pending++ // the visit of the function's name
-	for _, a := range args {
+	for i, a := range args {
+		if i > 0 { // the inner fn form, visited once the argument before is there
+			f.pending += int32(p.levelSteps())
+		}
 		if err := f.expr(a, false); err != nil {
 			return err
 		}
@@ -506,7 +509,6 @@ func (p *proto) noteInline() {
 	}
 	in := &inlined{prim: &primitives[last.a], units: frameUnits}
 	for k := 1; k < p.arity; k++ {
-		in.steps += p.levelSteps()
 		in.units += p.levelUnits(k)
 	}
 	for _, c := range p.code {
