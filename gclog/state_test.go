@@ -246,6 +246,8 @@ func TestTornFrameThatHoldsAFrame(t *testing.T) {
 }
 
 // spec: LOG-STATE-1 LOG-HEADER-2 LOG-ORDER-3
+// Case LG-12: a newer version or an unknown record is refused by name, never
+// skipped.
 func TestOtherVersionsAndKinds(t *testing.T) {
 	frames := framesOf(t, many(2).bytes(t))
 	header := frames[0].body
