@@ -114,7 +114,7 @@ func (a *app) record(ctx context.Context, arg string, o recordFlags) error {
 		Program: p, Policy: pol, Handlers: host.handlers, File: log,
 		Log: gclog.Options{Sync: grade, InlineMax: int(pol.LogInlineMax()), MaxBytes: pol.LogMaxBytes()},
 	})
-	if res == nil { // nothing ran
+	if res == nil && !errors.Is(err, errMoved) { // nothing ran
 		log.discard()
 		fail := noLog(log.name, err)
 		if errors.Is(err, gclog.ErrUnrecordable) {

@@ -182,6 +182,9 @@ func (a *app) replayed(_ context.Context, v *engine.Verdict, o replayFlags, out 
 		kind = v.Recorded.Kind
 	}
 	value, hasValue := "", false
+	if v.Cut { // how the program would have ended is nothing that was recorded
+		v.Done, v.Fatal = nil, nil
+	}
 	if v.Done != nil && !v.Done.IsError {
 		value, hasValue = valueText(v.Done.Value), true
 	}
@@ -197,11 +200,11 @@ func (a *app) replayed(_ context.Context, v *engine.Verdict, o replayFlags, out 
 		a.printJSON(m)
 		return nil
 	}
-	switch {
-	case o.showOutput:
+	if o.showOutput {
 		_, _ = a.stdout.Write(out.out.Bytes())
 		_, _ = a.stderr.Write(out.err.Bytes())
-	case hasValue && out.out.Len() == 0 && !v.Done.Value.IsNil():
+	}
+	if hasValue && out.out.Len() == 0 && !v.Done.Value.IsNil() {
 		fmt.Fprintln(a.stdout, value)
 	}
 	if v.Done != nil && v.Done.IsError {
