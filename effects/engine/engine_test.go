@@ -113,6 +113,7 @@ func TestRecordThenReplay(t *testing.T) {
 		{"denied", sumTimes, nil, kernel.Limits{}, guest.OutcomeDenied, ""},
 		{"denied and handled", "(core/effect::catch (core/effect::perform 'sys/time::now nil core/effect::pure) (fn (e) 7))", nil, kernel.Limits{}, guest.OutcomeOK, "7"},
 		{"sealed error", "(core/effect::pure (core/error::make2 \"my/code\" \"no\"))", nil, kernel.Limits{}, guest.OutcomeError, ""},
+		{"error that looks like a limit", "(core/effect::pure (core/error::make2 \"core/limit/log-bytes\" \"no\"))", nil, kernel.Limits{}, guest.OutcomeError, ""},
 		{"fatal", "(core/effect::bind (core/effect::perform 'sys/time::now nil core/effect::pure) (fn (t) (5 t)))", policyOf(t, "sys/time::now"), kernel.Limits{}, guest.OutcomeError, ""},
 		{"steps", sumTimes, policyOf(t, "sys/time::now"), kernel.Limits{Steps: 100}, guest.OutcomeLimit, ""},
 		{"function", "(fn (x) x)", nil, kernel.Limits{}, guest.OutcomeOK, "#<function>"},
@@ -397,8 +398,9 @@ func TestFullLog(t *testing.T) {
 		if len(f.b) > 64<<10 {
 			t.Errorf("%s: log of %d bytes", name, len(f.b))
 		}
-		if _, err := open(t, f.b).Check(context.Background()); err != nil {
-			t.Errorf("%s: %v", name, err)
+		v, err := replay(t, f.b, engine.ReplayOptions{})
+		if err != nil || !v.Faithful || !v.Cut {
+			t.Errorf("%s: %v %+v", name, err, v)
 		}
 	}
 }

@@ -127,13 +127,15 @@ func (r *recorder) Record(ask *effects.Ask, ans *effects.Answer) error {
 	return r.limit(r.w.Append(&e))
 }
 
+const codeLogFull = "core/limit/log-bytes"
+
 // limit turns a full log into the limit that it is.
 func (r *recorder) limit(err error) error {
 	if !errors.Is(err, gclog.ErrLogFull) {
 		return err
 	}
 	return &guest.Fatal{
-		Code: "core/limit/log-bytes", Message: "the log has reached the size it may have",
+		Code: codeLogFull, Message: "the log has reached the size it may have",
 		Hint: "raise max_bytes under [log] in the policy", Span: r.span,
 		Limit: &guest.Limit{Dimension: "log-bytes", Observed: r.w.Bytes(), Limit: r.w.Bytes() + r.w.Room()},
 	}

@@ -62,7 +62,7 @@ func Replay(ctx context.Context, log *gclog.Log, o ReplayOptions) (*Verdict, err
 		return nil, err
 	}
 	v := &Verdict{Root: report.Root, Recorded: report.Outcome, Program: p.Info()}
-	v.Cut = report.Outcome == nil || report.Outcome.Kind.IsCut()
+	v.Cut = report.Outcome == nil || isCut(report.Outcome)
 	v.Incomplete = checked != nil
 	a := &logAnswers{scan: log.Scan(), onEntry: o.OnEntry, limit: report.Entries}
 	run := &effects.Run{Program: p, Answers: a, Budgets: budgets}
@@ -130,6 +130,12 @@ func Diagnose(ctx context.Context, log *gclog.Log, p guest.Program) (*Divergence
 func Limits(log *gclog.Log) kernel.Limits {
 	l, _ := splitLimits(log.Header().Limits)
 	return l
+}
+
+// isCut reports whether a run was cut off by what its log cannot repeat: by the
+// host, or by the size of the log itself.
+func isCut(o *gclog.Outcome) bool {
+	return o.Kind.IsCut() || o.Kind == guest.OutcomeLimit && o.Code == codeLogFull
 }
 
 // StaleError says that the program in a log does not load to the hash the log
@@ -256,7 +262,7 @@ func (l *logAnswers) ended(res *effects.Result, recorded *gclog.Outcome) *Diverg
 		// The run was cut while the program worked on the last answer: that it
 		// ends from there without asking again is what would have happened.
 		return nil
-	case recorded.Kind.IsCut(): // a failing host cuts within a request
+	case isCut(recorded): // a failing host or a full log cuts within a request
 		d := &Divergence{Index: l.at, Field: FieldOutcome, Asked: outcomeText(res.Outcome)}
 		d.Recorded = "the run was cut while the program waited for an answer"
 		return d
