@@ -111,3 +111,41 @@ func TestBadInputLeavesNothing(t *testing.T) {
 		gcrunIn(t, dir, nil, "record", "good.gc", "--sync", "maybe").want(t, exitUsage)
 	})
 }
+
+// Input that is too large, or whose name is no text, is told of like any other.
+func TestUnusualInput(t *testing.T) {
+	testkit.RequireUnix(t)
+	dir := t.TempDir()
+	huge := filepath.Join(dir, "huge.gc")
+	write(t, dir, "huge.gc", "1\n")
+	if err := os.Truncate(huge, maxSource+1); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"record", "huge.gc"}, {"eval", "huge.gc"}, {"hash", "huge.gc"}, {"canon", "huge.gc"}, {"record", "p.gc", "--caps", "huge.gc"},
+	} {
+		write(t, dir, "p.gc", "1")
+		got := gcrunIn(t, dir, nil, args...).want(t, exitInput)
+		if !strings.Contains(got.stderr, "[file/too-large]") || !strings.Contains(got.stderr, "next: ") {
+			t.Errorf("%v: %s", args, got.stderr)
+		}
+	}
+	got := gcrunIn(t, dir, nil, "eval", "no\xfftext.gc", "--json").want(t, exitInput)
+	doc, err := oneObject([]byte(got.stdout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if file, _ := lookup(doc, "error.file"); file != `no\xfftext.gc` {
+		t.Errorf("the file is called %q", file)
+	}
+	gcrunIn(t, dir, nil, "record", "p.gc", "--allow", "sys/args::list", "--", "no\xfftext").want(t, exitUsage)
+	gcrunIn(t, dir, nil, "record", `back\slash.gc`).want(t, exitInput)
+	write(t, dir, `back\slash.gc`, "1")
+	got = gcrunIn(t, dir, nil, "record", `back\slash.gc`).want(t, exitInput)
+	if !strings.Contains(got.stderr, "rename the program") {
+		t.Error(got.stderr)
+	}
+	if logs, _ := filepath.Glob(filepath.Join(dir, "*.gclog")); len(logs) > 0 {
+		t.Errorf("bad input left %q", logs)
+	}
+}
