@@ -90,7 +90,7 @@ func isEmpty(v coreform.Value) bool {
 
 // sealedFailure is a final sealed error for a person.
 func sealedFailure(payload coreform.Value, site guest.Span, info guest.Info) *failure {
-	f := &failure{exit: exitError, code: "error", message: coreform.FormatLossy(payload, 1000), offset: -1}
+	f := &failure{exit: exitError, code: "error", message: oneLine(coreform.FormatLossy(payload, 1000)), offset: -1}
 	if m, ok := payload.AsMap(); ok {
 		get := func(key string) string {
 			v, _ := m.Get(coreform.Sym(key))
@@ -100,7 +100,7 @@ func sealedFailure(payload coreform.Value, site guest.Span, info guest.Info) *fa
 		if c := get(":error/code"); c != "" {
 			f.code, f.message = c, get(":error/message")
 			if ctx, ok := m.Get(coreform.Sym(":error/context")); ok && !isEmpty(ctx) {
-				f.message += " " + coreform.FormatLossy(ctx, 600)
+				f.message += " " + oneLine(coreform.FormatLossy(ctx, 600))
 			}
 		}
 	}

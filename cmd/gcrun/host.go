@@ -198,7 +198,11 @@ func policyFailure(diags policy.Diagnostics, src []byte) error {
 				key: d.Key, hint: d.Hint, offset: -1, text: lineOf(src, d.Line)}
 			continue
 		}
-		first.stack = append(first.stack, "also "+d.Error())
+		also := "also " + d.Error()
+		if d.Hint != "" {
+			also += "; " + d.Hint
+		}
+		first.stack = append(first.stack, also)
 	}
 	return first
 }

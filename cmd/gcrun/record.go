@@ -207,7 +207,11 @@ func runFailure(p *program, log *logFile, res *engine.Recorded) *failure {
 		fail.exit = exitHost
 		return fail
 	case res.Done != nil && res.Done.IsError:
-		return sealedFailure(res.Done.Payload, res.Done.Span, p.Info())
+		fail := sealedFailure(res.Done.Payload, res.Done.Span, p.Info())
+		if res.Outcome.Kind == guest.OutcomeDenied {
+			fail.text = "" // what is told of the denial shows the line
+		}
+		return fail
 	case res.Outcome.Kind == guest.OutcomeWall:
 		return &failure{code: res.Outcome.Code, message: "the run took longer than it may", offset: -1,
 			hint: "raise --max-wall-ms, or max_wall_ms under [runtime] in the policy"}

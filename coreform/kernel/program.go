@@ -22,7 +22,8 @@ type Program struct {
 	m     *Machine
 
 	started bool
-	k       Value  // what the pending request is answered to
+	k       Value // what the pending request is answered to
+	asked   guest.Span
 	pending *bound // functions bound after it, the next to run first
 }
 
@@ -133,7 +134,7 @@ func (p *Program) Step(ctx context.Context, task guest.TaskID, answer *guest.Res
 	if answer == nil {
 		v, err = p.Eval(ctx)
 	} else {
-		v, err = p.m.apply(ctx, p.k, responseValue(*answer))
+		v, err = p.m.apply(ctx, p.k, p.answered(*answer))
 	}
 	for err == nil {
 		e := lift(v)
@@ -157,7 +158,7 @@ func (p *Program) ask(e *Effect) guest.Step {
 	for b := e.binds; b != nil; b = b.next {
 		p.pending = &bound{f: b.f, next: p.pending}
 	}
-	p.k = e.k
+	p.k, p.asked = e.k, e.span
 	k := &continuation{k: e.k, pending: p.pending}
 	return guest.Step{Request: &guest.Request{
 		Op: e.op, Payload: e.payload, Span: e.span,
@@ -165,9 +166,11 @@ func (p *Program) ask(e *Effect) guest.Step {
 	}}
 }
 
-func responseValue(r guest.Response) Value {
+// answered is the value of a response. An error answer belongs to the place
+// that asked.
+func (p *Program) answered(r guest.Response) Value {
 	if r.Kind == guest.RespError {
-		return seal(tokenError, r.Value)
+		return coreform.FromOther(&Sealed{token: tokenError, payload: r.Value, site: p.asked})
 	}
 	return r.Value
 }
