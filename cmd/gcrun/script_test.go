@@ -22,8 +22,15 @@ import (
 // TestMain makes the test binary the command gcrun, in scripts and for every
 // test that starts a process.
 func TestMain(m *testing.M) {
+	if err := os.Setenv("GORACE", exitAtOnce); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){"gcrun": main})
 }
+
+// exitAtOnce keeps processes with the race detector in them from sleeping for a
+// second each before they exit.
+const exitAtOnce = "atexit_sleep_ms=0"
 
 // TestScripts runs the sessions in testdata/script, one file for each command
 // and topic. Besides the commands of testscript they have:
@@ -44,6 +51,10 @@ func TestScripts(t *testing.T) {
 		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", exitAtOnce)
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code": scriptCode, "json": scriptJSON, "errors": scriptErrors,
 			"cut": scriptCut, "flip": scriptFlip, "other": scriptOther,
