@@ -234,7 +234,7 @@ func (l *loop) end(ctx context.Context, err error) {
 		}
 	case errors.Is(err, ErrWall):
 		o.Kind, o.Code = guest.OutcomeWall, "core/limit/wall"
-	case errors.Is(err, ErrInterrupted), ctx.Err() != nil && errors.Is(err, context.Canceled):
+	case errors.Is(err, ErrInterrupted), ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		o.Kind, o.Code = guest.OutcomeInterrupted, "core/run/interrupted"
 		if errors.Is(context.Cause(ctx), ErrWall) {
 			o.Kind, o.Code = guest.OutcomeWall, "core/limit/wall"

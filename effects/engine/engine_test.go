@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gcrun/gcrun/coreform"
 	"github.com/gcrun/gcrun/coreform/kernel"
@@ -292,6 +293,27 @@ func TestCuts(t *testing.T) {
 		Handlers: map[string]effects.Handler{"sys/time::now": h}, File: f})
 	if err != nil || res.Outcome.Kind != guest.OutcomeWall || res.Entries != 1 {
 		t.Errorf("wall: %v %v after %d entries", err, res.Outcome, res.Entries)
+	}
+}
+
+// A run that was cut while it computed replays as far as it came, and no
+// further.
+func TestCutWhileComputing(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	f := &memFile{}
+	src := "(def spin (fn (n) (spin n)))\n(core/effect::bind (core/effect::perform 'sys/time::now nil core/effect::pure) spin)"
+	res, err := engine.Record(ctx, engine.RecordOptions{Program: load(t, src, kernel.Limits{}), Policy: policyOf(t, "sys/time::now"),
+		Handlers: counting(), File: f})
+	if err != nil || res.Outcome.Kind != guest.OutcomeInterrupted || res.Entries != 1 {
+		t.Fatalf("%v %+v after %d entries", err, res.Outcome, res.Entries)
+	}
+	v, err := replay(t, f.b, engine.ReplayOptions{})
+	if err != nil || !v.Faithful || !v.Cut || v.Fatal != nil || v.Entries != 1 {
+		t.Fatalf("replay: %v %+v", err, v)
+	}
+	if used := open(t, f.b); used.Header().UnicodeProfile != "unicode/17" {
+		t.Errorf("unicode profile %q", used.Header().UnicodeProfile)
 	}
 }
 

@@ -73,7 +73,7 @@ func headerOf(info guest.Info, p *policy.Policy) (gclog.Header, map[string]int64
 	h.Limits = maps.Clone(h.Limits)
 	maps.Copy(h.Limits, budgets)
 	h.Policy, h.PolicyDigest = p.Term(), p.Digest()
-	h.Tool = "gcrun"
+	h.Tool, h.UnicodeProfile = "gcrun", "unicode/17"
 	return h, budgets
 }
 
@@ -134,10 +134,11 @@ func (r *recorder) limit(err error) error {
 	if !errors.Is(err, gclog.ErrLogFull) {
 		return err
 	}
+	size := r.w.Bytes() + r.w.Room()
 	return &guest.Fatal{
 		Code: codeLogFull, Message: "the log has reached the size it may have",
 		Hint: "raise max_bytes under [log] in the policy", Span: r.span,
-		Limit: &guest.Limit{Dimension: "log-bytes", Observed: r.w.Bytes(), Limit: r.w.Bytes() + r.w.Room()},
+		Limit: &guest.Limit{Dimension: "log-bytes", Observed: size + 1, Limit: size},
 	}
 }
 

@@ -57,7 +57,7 @@ func Replay(ctx context.Context, log *gclog.Log, o ReplayOptions) (*Verdict, err
 	if checked != nil && !(o.AllowIncomplete && errors.Is(checked, gclog.ErrIncomplete)) {
 		return nil, checked
 	}
-	p, budgets, err := programOf(log)
+	p, budgets, err := programOf(log, report.Outcome)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +75,9 @@ func Replay(ctx context.Context, log *gclog.Log, o ReplayOptions) (*Verdict, err
 	case errors.As(res.Err, &v.Divergence):
 	case errors.Is(res.Err, errCut) && v.Cut:
 		v.Faithful = true
+	case a.at == a.limit && res.Fatal != nil && report.Outcome != nil && cutComputing(report.Outcome) &&
+		res.Fatal.Code == "core/limit/steps": // as far as the run came
+		v.Faithful, v.Fatal = true, nil
 	case errors.Is(res.Err, errCut):
 		v.Divergence = a.missing()
 	case res.Err != nil:
@@ -132,6 +135,12 @@ func Limits(log *gclog.Log) kernel.Limits {
 	return l
 }
 
+// cutComputing reports whether a run may have been cut while it computed, rather
+// than while it waited for an answer.
+func cutComputing(o *gclog.Outcome) bool {
+	return o.Kind == guest.OutcomeInterrupted || o.Kind == guest.OutcomeWall
+}
+
 // isCut reports whether a run was cut off by what its log cannot repeat: by the
 // host, or by the size of the log itself.
 func isCut(o *gclog.Outcome) bool {
@@ -156,7 +165,10 @@ func (e *StaleError) Error() string {
 func (e *StaleError) Unwrap() error { return e.Err }
 
 // programOf loads the program a log embeds under the limits of its header.
-func programOf(log *gclog.Log) (*kernel.Program, map[string]int64, error) {
+//
+// A run that was cut while it computed is not followed further than it came:
+// its steps are the limit then.
+func programOf(log *gclog.Log, recorded *gclog.Outcome) (*kernel.Program, map[string]int64, error) {
 	h := log.Header()
 	sources, err := log.Sources()
 	if err != nil {
@@ -166,6 +178,9 @@ func programOf(log *gclog.Log) (*kernel.Program, map[string]int64, error) {
 		return nil, nil, &StaleError{Reason: fmt.Sprintf("this version replays single modules, the log is of a %s with %d sources", h.Kind, len(sources))}
 	}
 	limits, budgets := splitLimits(h.Limits)
+	if recorded != nil && cutComputing(recorded) {
+		limits.Steps = max(1, recorded.Steps)
+	}
 	p, err := kernel.Load(sources[0].Path, sources[0].Bytes, prelude.Library(), limits)
 	if err != nil {
 		return nil, nil, &StaleError{Reason: "the program in the log does not load", Err: err}
@@ -258,7 +273,7 @@ func (l *logAnswers) ended(res *effects.Result, recorded *gclog.Outcome) *Diverg
 		return d
 	}
 	switch {
-	case recorded == nil, recorded.Kind == guest.OutcomeInterrupted, recorded.Kind == guest.OutcomeWall:
+	case recorded == nil, cutComputing(recorded):
 		// The run was cut while the program worked on the last answer: that it
 		// ends from there without asking again is what would have happened.
 		return nil
