@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"encoding/binary"
+	"slices"
+	"strings"
 
 	"github.com/gcrun/gcrun/coreform"
 	"github.com/gcrun/gcrun/internal/digest"
@@ -78,20 +80,27 @@ func (f *Fn) remaining() int { return f.proto.arity - len(f.args) }
 // Parts returns what the rest of a run can depend on (state hash profile 0):
 // the code and what is captured. Library functions enter by name and revision,
 // so that it does not matter which are native; user functions by module and
-// code, the module standing for all definitions reachable from it.
+// code, the module standing for all definitions reachable from it. The names of
+// the captured variables belong to the code: which names of a body are variables
+// is decided around it.
 func (f *Fn) Parts() ([]byte, []Value) {
 	p := f.proto
 	if p.native != nil || p.lib != nil {
 		return libraryLabel(p.name, -1), f.args
 	}
-	if p.unit.library {
-		label := libraryLabel(p.name, p.ordinal)
-		return binary.BigEndian.AppendUint32(label, uint32(len(f.args))), f.captured()
+	var label []byte
+	if k := len(f.args); p.unit.library {
+		label = binary.BigEndian.AppendUint32(libraryLabel(p.name, p.ordinal), uint32(k))
+	} else {
+		label = append([]byte("fn\x00"), p.unit.hash[:]...)
+		label = appendName(append(label, p.bodies[k][:]...), p.params[k])
 	}
-	k := len(f.args)
-	label := append([]byte("fn\x00"), p.unit.hash[:]...)
-	label = append(label, p.bodies[k][:]...)
-	return append(label, p.params[k]...), f.captured()
+	vars := f.captured()
+	values := make([]Value, len(vars))
+	for i, v := range vars {
+		label, values[i] = appendName(label, v.name), v.value
+	}
+	return label, values
 }
 
 func libraryLabel(name string, ordinal int) []byte {
@@ -101,19 +110,31 @@ func libraryLabel(name string, ordinal int) []byte {
 	return binary.BigEndian.AppendUint32(label, uint32(int32(ordinal)))
 }
 
-// captured returns the variables the closure holds: those of the chain and the
-// collected arguments that the code below still uses.
-func (f *Fn) captured() []Value {
-	if len(f.args) == 0 {
-		return f.caps
+func appendName(b []byte, name string) []byte {
+	return append(binary.BigEndian.AppendUint32(b, uint32(len(name))), name...)
+}
+
+// variable is one that a closure holds.
+type variable struct {
+	name  string
+	value Value
+}
+
+// captured returns the variables the closure holds, by name: those of the chain
+// and the collected arguments that the code below still uses. A closure written
+// at that place would hold the same, so the two hash alike.
+func (f *Fn) captured() []variable {
+	vars := make([]variable, 0, len(f.caps)+len(f.args))
+	for i, v := range f.caps {
+		vars = append(vars, variable{f.proto.captures[i].name, v})
 	}
-	out := append([]Value(nil), f.caps...)
-	for i, a := range f.args {
+	for i, v := range f.args {
 		if f.proto.usedParam[i] {
-			out = append(out, a)
+			vars = append(vars, variable{f.proto.params[i], v})
 		}
 	}
-	return out
+	slices.SortFunc(vars, func(a, b variable) int { return strings.Compare(a.name, b.name) })
+	return vars
 }
 
 // levelUnits is what the closure after k collected arguments would allocate.
