@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gcrun/gcrun/gclog"
 )
 
 // logFile is the log being written. It implements gclog.File, and at every sync
@@ -96,10 +98,36 @@ func removeRegular(name string, inputs []string) error {
 		return usage("-o %s: --force replaces regular files only", name)
 	}
 	if err == nil {
+		err = refuseOther(name)
+	}
+	if err == nil {
 		err = os.Remove(name)
+	}
+	if f := (*failure)(nil); errors.As(err, &f) {
+		return f
 	}
 	if err != nil {
 		return hostFailure(name, err)
+	}
+	return nil
+}
+
+// refuseOther refuses a file that is no log, not even the beginning or the
+// wreck of one: --force is for logs, and a slip must not cost a document.
+func refuseOther(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err := gclog.Open(f, st.Size()); errors.Is(err, gclog.ErrNotLog) {
+		fail := usage("-o %s: this is not a log, and --force replaces only logs", name)
+		fail.hint = "name another file with -o, or remove this one yourself"
+		return fail
 	}
 	return nil
 }

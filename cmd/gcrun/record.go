@@ -54,7 +54,7 @@ interrupted. The log is left in every case.`,
 	f.StringVar(&o.caps, "caps", "", "policy file")
 	f.StringArrayVar(&o.allow, "allow", nil, "grant OP, OP=DIR or FAMILY=DIR; may be repeated")
 	f.StringVarP(&o.out, "output", "o", "", "log file (default: beside the program, numbered if it exists)")
-	f.BoolVar(&o.force, "force", false, "replace an existing log named with -o")
+	f.BoolVar(&o.force, "force", false, "replace an existing log named with -o (logs only)")
 	f.StringVar(&o.sync, "sync", "", "durability: none, commit or always (default commit, or what the policy says)")
 	f.StringVar(&o.value, "value", "", "write the final value to this file")
 	f.Int64Var(&o.wallMs, "max-wall-ms", 0, "milliseconds the run may take (default none, or what the policy says)")

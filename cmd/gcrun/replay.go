@@ -107,32 +107,35 @@ func (a *app) replay(ctx context.Context, name string, o replayFlags) error {
 		return a.diverged(name, v.Divergence, v.Entries)
 	}
 	if o.program != "" {
-		return a.diagnose(ctx, name, log, o.program)
+		if differs, err := a.diagnose(ctx, name, log, o.program); differs || err != nil {
+			return err
+		}
 	}
 	return a.replayed(ctx, v, o, out)
 }
 
 // diagnose runs another program on a log that is faithful to its own. Another
-// program is never a reproduction, even if no entry tells it apart.
-func (a *app) diagnose(ctx context.Context, name string, log *gclog.Log, prog string) error {
+// program is never a reproduction, even if no entry tells it apart. It reports
+// false when the program is the log's own: then it is an ordinary replay.
+func (a *app) diagnose(ctx context.Context, name string, log *gclog.Log, prog string) (differs bool, err error) {
 	p, err := a.loadProgram(prog, engine.Limits(log))
 	if err != nil {
-		return err
+		return true, err
 	}
 	d, err := engine.Diagnose(ctx, log, p)
 	if err != nil {
-		return logFailure(name, err)
+		return true, logFailure(name, err)
 	}
 	if d != nil {
-		return a.diverged(name, d, d.Index)
+		return true, a.diverged(name, d, d.Index)
 	}
 	if got, want := p.Info().Hash, log.Header().Program; got != want {
-		return &failure{exit: exitDiverged, code: "replay/program-mismatch", file: prog, offset: -1,
+		return true, &failure{exit: exitDiverged, code: "replay/program-mismatch", file: prog, offset: -1,
 			message: fmt.Sprintf("the program hashes to %s, the log is of %s; every request and the outcome are the same", got, want),
 			hint:    "gcrun replay " + shellWord(name) + " without --program replays what was recorded"}
 	}
 	a.note("the program is the one in the log")
-	return nil
+	return false, nil
 }
 
 // outputs collects what a recorded program wrote to its console.
