@@ -13,6 +13,7 @@
 //	New         file and flags → *Policy
 //	Decide      op → allow with a Grant, or deny with a reason
 //	Term, Digest  the policy as data, and its identity
+//	FromTerm    the policy as data → *Policy, to show it
 //	FlagsFor, FileFor  denied ops → what to type to allow them
 //
 // Inside, a file goes through three layers: document is TOML with a place for

@@ -14,7 +14,7 @@ import (
 // Nothing panics; an accepted file gives a policy whose term has canonical text
 // that reads back, and the same file gives the same digest; problems have a
 // place in the file.
-// spec: POL-FILE-3, POL-FILE-4, POL-DIGEST-1
+// spec: POL-FILE-3, POL-FILE-4, POL-DIGEST-1, POL-DIGEST-5
 func FuzzParse(f *testing.F) {
 	for _, pattern := range []string{"testdata/problems/*.toml", "testdata/terms/*.toml"} {
 		for _, file := range testkit.Files(f, pattern) {
@@ -74,6 +74,7 @@ func checkTerm(t *testing.T, p *Policy) {
 	if err != nil || !coreform.Equal(back, p.Term()) {
 		t.Fatalf("%v: the term does not read back:\n%s", err, text)
 	}
+	sameFromTerm(t, p)
 }
 
 // spec: POL-FLAG-1, POL-FLAG-3, POL-FLAG-4

@@ -32,7 +32,7 @@ func Parse(name string, src []byte) (*File, Diagnostics) {
 	if d.values == nil {
 		return nil, d.diags.sorted()
 	}
-	f := &File{name: name, version: ops.PolicyVersion, families: map[string]settings{}, ops: map[string]settings{}, secrets: map[string]settings{}}
+	f := newFile(name)
 	for _, k := range slices.Sorted(maps.Keys(d.values)) {
 		f.section(d, k, d.values[k])
 	}
@@ -42,6 +42,13 @@ func Parse(name string, src []byte) (*File, Diagnostics) {
 	}
 	return f, d.diags.sorted()
 }
+
+func newFile(name string) *File {
+	return &File{name: name, version: ops.PolicyVersion, families: map[string]settings{}, ops: map[string]settings{}, secrets: map[string]settings{}}
+}
+
+// forbids reports whether the table of an op says allow = false.
+func (f *File) forbids(op string) bool { return f.ops[op]["allow"] == false }
 
 var topLevel = []string{"allow", "family", "log", "op", "refs", "runtime", "secrets", "store", "task", "version"}
 

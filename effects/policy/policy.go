@@ -95,6 +95,9 @@ func New(file *File, flags ...Allow) *Policy {
 	p := &Policy{file: file, flags: slices.Clone(flags), grants: map[string]*Grant{}}
 	if file != nil {
 		for _, name := range file.granted() {
+			if file.forbids(name) {
+				continue // in the term of a file and flags; a file alone is refused
+			}
 			op, _ := ops.Lookup(name)
 			p.grants[name] = newGrant(op, file.merged(op), true)
 		}
@@ -114,7 +117,7 @@ func New(file *File, flags ...Allow) *Policy {
 	return p
 }
 
-func (p *Policy) forbidden(op string) bool { return p.file != nil && p.file.ops[op]["allow"] == false }
+func (p *Policy) forbidden(op string) bool { return p.file != nil && p.file.forbids(op) }
 
 func (p *Policy) flagGrant(name, dir string) *Grant {
 	op, _ := ops.Lookup(name)

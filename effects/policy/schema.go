@@ -21,10 +21,10 @@ type form func(d *document, at *node, raw any) (any, bool)
 var keyForms = map[string]form{
 	"allow": boolForm, "timeout_ms": durationForm, "max_bytes": sizeForm, "log": enumForm("full", "hash", "redact"),
 	"base_dir": textForm, "label": labelForm, "paths": listForm(patternForm), "create_dirs": boolForm,
-	"hosts": listForm(textForm), "methods": listForm(textForm), "allow_http": boolForm, "allow_private": boolForm,
-	"redirects": countForm(0), "ca_file": textForm, "redact_headers": listForm(textForm), "keep_headers": listForm(textForm),
-	"programs": programsForm, "names": listForm(textForm), "dir": textForm,
-	"algorithms": listForm(textForm), "keys": listForm(textForm), "allow_eval": boolForm,
+	"hosts": listForm(hostForm), "methods": listForm(methodForm), "allow_http": boolForm, "allow_private": boolForm,
+	"redirects": countForm(0), "ca_file": textForm, "redact_headers": listForm(headerForm), "keep_headers": listForm(headerForm),
+	"programs": programsForm, "names": listForm(varForm), "dir": textForm,
+	"algorithms": listForm(algorithmForm), "keys": listForm(textForm), "allow_eval": boolForm,
 }
 
 var runtimeForms = map[string]form{
@@ -35,10 +35,10 @@ var runtimeForms = map[string]form{
 var logForms = map[string]form{"inline_max_bytes": inlineForm, "max_bytes": sizeForm, "sync": enumForm("none", "commit", "always")}
 var storeForms = map[string]form{"dir": textForm, "max_run_bytes": sizeForm}
 var taskForms = map[string]form{"max_workers": countForm(1), "max_tasks": countForm(0)}
-var secretForms = map[string]form{"env": textForm, "file": textForm, "ops": listForm(textForm), "hosts": listForm(textForm),
-	"headers": listForm(textForm), "vars": listForm(textForm)}
-var programForms = map[string]form{"path": textForm, "sha256": sha256Form, "args": argsForm, "env": listForm(textForm),
-	"unsafe_env": listForm(textForm), "cwd": textForm}
+var secretForms = map[string]form{"env": varForm, "file": textForm, "ops": listForm(textForm), "hosts": listForm(hostForm),
+	"headers": listForm(headerForm), "vars": listForm(varForm)}
+var programForms = map[string]form{"path": textForm, "sha256": sha256Form, "args": argsForm, "env": listForm(varForm),
+	"unsafe_env": listForm(varForm), "cwd": textForm}
 
 // opForms are the keys a table of an op may have.
 func opForms(op *ops.Op) map[string]form { return formsFor(op.AcceptsKey) }

@@ -114,7 +114,7 @@ func settingsTerm(s settings) coreform.Value {
 			if slices.Contains(labelled, k) {
 				continue
 			}
-			term = coreform.Sym("outside")
+			term = coreform.Sym(outside)
 		}
 		if programs, ok := v.(settings); ok && k == "programs" {
 			term = programsTerm(programs)
@@ -123,6 +123,12 @@ func settingsTerm(s settings) coreform.Value {
 	}
 	return coreform.MapOf(es...)
 }
+
+// What stands for a name on the host, and for the digest a program has not.
+const (
+	outside  = "outside"
+	unpinned = "unpinned"
+)
 
 // hostNames are the keys that name something on the host, labelled those that
 // have a label when it is outside.
@@ -146,13 +152,15 @@ func programsTerm(programs settings) coreform.Value {
 		s := maps.Clone(v.(settings))
 		delete(s, "path")
 		if s["sha256"] == nil {
-			s["sha256"] = "unpinned"
+			s["sha256"] = unpinned
 		}
 		es = append(es, coreform.Entry{Key: coreform.Str(name), Value: settingsTerm(s)})
 	}
 	return coreform.MapOf(es...)
 }
 
+// settingTerm is one setting as a term. Lists of texts say what is among them and
+// not in which order, so they are sorted; the rules for arguments go by order.
 func settingTerm(v any) coreform.Value {
 	switch x := v.(type) {
 	case bool:
@@ -163,7 +171,7 @@ func settingTerm(v any) coreform.Value {
 		return coreform.Str(x)
 	case []string:
 		out := make([]coreform.Value, len(x))
-		for i, s := range x {
+		for i, s := range slices.Sorted(slices.Values(x)) {
 			out[i] = coreform.Str(s)
 		}
 		return coreform.Vec(out...)

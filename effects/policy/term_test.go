@@ -55,6 +55,10 @@ func TestEqualPolicies(t *testing.T) {
 			"# a note\nversion = 1\nallow = ['sys/time::*',\n  'io/fs::read',\n]\nop.'io/fs::read'.timeout_ms = '30s'\nfamily.'io/fs' = { max_bytes = \"8MiB\", base_dir = 'data' }\n",
 			"family = { \"io/fs\" = { base_dir = \"da\\u0074a\", max_bytes = \"8192KiB\" } }\nop = { \"io/fs::read\" = { timeout_ms = 0x7530 } }\nallow = [\"io/fs::read\", \"sys/time::*\"]\n",
 		},
+		"order in lists": {
+			"allow = [\"io/net::http-request\"]\n[op.\"io/net::http-request\"]\nhosts = [\"a\", \"b\"]\nmethods = [\"GET\", \"PUT\"]\n",
+			"allow = [\"io/net::http-request\"]\n[op.\"io/net::http-request\"]\nmethods = [\"PUT\", \"GET\"]\nhosts = [\"b\", \"a\"]\n",
+		},
 		"what does not count": {
 			"allow = [\"sys/time::now\"]\n",
 			"allow = [\"sys/time::now\"]\n[log]\nmax_bytes = 5\nsync = \"none\"\n[store]\ndir = \"x\"\n[refs]\na = 1\n",
@@ -102,7 +106,7 @@ func TestEveryKeyCounts(t *testing.T) {
 		{`redirects = 3`, `redirects = 4`}, {`ca_file = "/etc/ssl/own.pem"`, `ca_file = "own.pem"`}, {"ca_file = \"/etc/ssl/own.pem\"\n", ``},
 		{`ca_file = "/etc/ssl/own.pem"`, `ca_file = "outside"`},
 		{`redact_headers = ["x-token"]`, `redact_headers = []`}, {`keep_headers = ["set-cookie"]`, `keep_headers = []`}, {`programs.sh]`, `programs.bash]`},
-		{`sha256 = "01`, `sha256 = "02`}, {`exact = "-c"`, `exact = "-d"`}, {`enum = ["a", "b"]`, `enum = ["a"]`}, {`re = "[0-9]+"`, `re = "[0-9]*"`},
+		{`sha256 = "01`, `sha256 = "02`}, {`exact = "-c"`, `exact = "-d"`}, {`enum = ["a", "b"]`, `enum = ["a"]`}, {`{ exact = "-c" }, { enum = ["a", "b"] }`, `{ enum = ["a", "b"] }, { exact = "-c" }`}, {`re = "[0-9]+"`, `re = "[0-9]*"`},
 		{`, { rest = ".*" }`, ``}, {`env = ["LANG"]`, `env = []`}, {`unsafe_env = ["PATH"]`, `unsafe_env = []`}, {`cwd = "work"`, `cwd = "home"`},
 		{"cwd = \"/srv\"\n", ``}, {`cwd = "/srv"`, `cwd = "srv"`}, {`dir = "kv"`, `dir = "vk"`}, {`algorithms = ["ed25519"]`, `algorithms = []`}, {`keys = []`, `keys = ["a"]`},
 		{`names = ["LANG"]`, `names = ["LANGUAGE"]`}, {`[secrets.token]`, `[secrets.tokens]`}, {`hosts = ["api.example"]`, `hosts = ["api.exampel"]`},
