@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -34,7 +35,13 @@ func (a *app) denialText(p *program, denials []effects.Denial, pol *policies, o 
 		it = "them"
 	}
 	if len(policy.FlagsFor(grantable)) == len(grantable) {
-		fmt.Fprintf(&b, "to allow %s for this directory:\n  %s\nor in ", it, recordCommandLine(p.arg, o, grantable))
+		where := " for this directory"
+		for _, f := range pol.flagsFor(grantable, o.caps) {
+			if _, dir, ok := strings.Cut(f, "="); ok && dir != "." {
+				where = ""
+			}
+		}
+		fmt.Fprintf(&b, "to allow %s%s:\n  %s\nor in ", it, where, recordCommandLine(p.arg, o, pol, grantable))
 	} else { // some need more than a flag can say
 		fmt.Fprintf(&b, "to allow %s in ", it)
 	}
@@ -75,12 +82,12 @@ func denialReason(d effects.Denial, o recordFlags) string {
 
 // recordCommandLine is the command that records a program again with some more
 // operations allowed.
-func recordCommandLine(prog string, o recordFlags, ops []string) string {
+func recordCommandLine(prog string, o recordFlags, pol *policies, ops []string) string {
 	words := []string{"gcrun", "record", shellWord(prog)}
 	if o.caps != "" {
 		words = append(words, "--caps", shellWord(o.caps))
 	}
-	for _, f := range append(slices.Clone(o.allow), policy.FlagsFor(ops)...) {
+	for _, f := range append(slices.Clone(o.allow), pol.flagsFor(ops, o.caps)...) {
 		words = append(words, "--allow", shellWord(f))
 	}
 	if len(o.args) > 0 {
@@ -93,7 +100,7 @@ func recordCommandLine(prog string, o recordFlags, ops []string) string {
 }
 
 // allowHint is the command that would allow what was denied, "" if no flags can.
-func allowHint(prog string, o recordFlags, denials []effects.Denial) string {
+func allowHint(prog string, o recordFlags, pol *policies, denials []effects.Denial) string {
 	names := []string{}
 	for _, d := range denials {
 		if d.Reason != policy.ReasonForbidden {
@@ -103,7 +110,23 @@ func allowHint(prog string, o recordFlags, denials []effects.Denial) string {
 	if len(policy.FlagsFor(names)) == 0 {
 		return ""
 	}
-	return recordCommandLine(prog, o, names)
+	return recordCommandLine(prog, o, pol, names)
+}
+
+// flagsFor is policy.FlagsFor, with the directory that the policy file names for
+// an operation, where it does: a flag with another one would replace it.
+func (p *policies) flagsFor(ops []string, capsFile string) []string {
+	flags := policy.FlagsFor(ops)
+	for i, f := range flags {
+		op, _, hasDir := strings.Cut(f, "=")
+		if dir, _ := p.file.FileDir(op); hasDir && dir != "" {
+			if !filepath.IsAbs(dir) {
+				dir = filepath.Join(filepath.Dir(capsFile), dir)
+			}
+			flags[i] = op + "=" + dir
+		}
+	}
+	return flags
 }
 
 // advice is the text of a policy file that grants what the one at hand grants,

@@ -64,7 +64,7 @@ func (a *app) eval(ctx context.Context, p *program) error {
 	}
 	fmt.Fprintln(a.stdout, text)
 	if e, ok := v.AsOther().(*kernel.Effect); ok && e.Op() != "" {
-		a.note("this program asks for effects; to let it: %s", recordCommandLine(p.arg, recordFlags{}, []string{e.Op()}))
+		a.note("this program asks for effects; to let it: %s", recordCommandLine(p.arg, recordFlags{}, &policies{}, []string{e.Op()}))
 	}
 	return nil
 }

@@ -34,6 +34,7 @@ type failure struct {
 	hint    string
 	text    string // source line
 	stack   []string
+	also    []*failure // further problems of the same input
 }
 
 func (f *failure) Error() string { return f.code + ": " + f.message }
@@ -224,6 +225,13 @@ func (f *failure) render() string {
 	if f.hint != "" {
 		b.WriteString("  next: " + escape.LineMax(f.hint, 500) + "\n")
 	}
+	for _, p := range f.also {
+		line := "also " + p.where() + ": " + p.message + " [" + p.code + "]"
+		if p.hint != "" {
+			line += "; " + p.hint
+		}
+		b.WriteString("  " + escape.LineMax(line, 600) + "\n")
+	}
 	return b.String()
 }
 
@@ -259,6 +267,13 @@ func (f *failure) json() map[string]any {
 	}
 	if f.offset >= 0 {
 		m["offset"] = f.offset
+	}
+	if len(f.also) > 0 {
+		also := []any{}
+		for _, p := range f.also {
+			also = append(also, p.json())
+		}
+		m["also"] = also
 	}
 	return m
 }

@@ -34,17 +34,10 @@ func (a *app) openHost(pol *policy.Policy, capsFile string, programArgs []string
 	if err != nil {
 		return nil, usage("the arguments after --: %v", err)
 	}
-	fsRoots := map[string]fspolicy.FS{}
-	for _, g := range pol.Grants() {
-		dir, fromFile := g.Dir()
-		if slices.Contains(files.Ops(), g.Op()) {
-			root, err := h.open(dir, fromFile, capsFile)
-			if err != nil {
-				h.Close()
-				return nil, err
-			}
-			fsRoots[g.Op()] = root
-		}
+	fsRoots, err := h.openDirs(pol, capsFile)
+	if err != nil {
+		h.Close()
+		return nil, err
 	}
 	fsHandler, err := files.New(fsRoots)
 	if err != nil {
@@ -64,6 +57,33 @@ func (a *app) openHost(pol *policy.Policy, capsFile string, programArgs []string
 		}
 	}
 	return h, nil
+}
+
+// openDirs opens the directories of the file operations that are granted. All
+// that cannot be opened are told of together, each once.
+func (h *host) openDirs(pol *policy.Policy, capsFile string) (map[string]fspolicy.FS, error) {
+	roots := map[string]fspolicy.FS{}
+	var failed []*failure
+	for _, g := range pol.Grants() {
+		if !slices.Contains(files.Ops(), g.Op()) {
+			continue
+		}
+		dir, fromFile := g.Dir()
+		root, err := h.open(dir, fromFile, capsFile)
+		if err == nil {
+			roots[g.Op()] = root
+			continue
+		}
+		fail := asFailure(err)
+		if _, at := pol.FileDir(g.Op()); fromFile && at.Line > 0 {
+			fail.message = fmt.Sprintf("%s (%s)", fail.message, fail.file)
+			fail.file, fail.line, fail.col, fail.key = at.File, at.Line, at.Col, at.Key
+		}
+		if !slices.ContainsFunc(failed, func(f *failure) bool { return f.where() == fail.where() && f.message == fail.message }) {
+			failed = append(failed, fail)
+		}
+	}
+	return roots, together(failed)
 }
 
 // open opens a directory once for all ops that have it.
@@ -152,6 +172,7 @@ type policies struct{ run, file *policy.Policy }
 func (a *app) loadPolicy(capsFile string, flags []string) (*policies, error) {
 	p := &policies{}
 	var file *policy.File
+	var warnings policy.Diagnostics
 	if capsFile != "" {
 		src, err := a.readInput(capsFile)
 		if err != nil {
@@ -162,10 +183,7 @@ func (a *app) loadPolicy(capsFile string, flags []string) (*policies, error) {
 		if diags.Failed() {
 			return nil, policyFailure(diags, src)
 		}
-		for _, d := range diags {
-			a.note("%s", escape.Line(fmt.Sprintf("warning: %s:%d:%d: %s; %s", d.File, d.Line, d.Col, d.Message, d.Hint)))
-		}
-		p.file = policy.New(file)
+		p.file, warnings = policy.New(file), diags
 	}
 	var allows []policy.Allow
 	for _, f := range flags {
@@ -183,28 +201,41 @@ func (a *app) loadPolicy(capsFile string, flags []string) (*policies, error) {
 	if file != nil || len(allows) > 0 {
 		p.run = policy.New(file, allows...)
 	}
+	for _, d := range warnings {
+		if !effective(d, allows) {
+			a.note("%s", escape.Line(fmt.Sprintf("warning: %s:%d:%d: %s; %s", d.File, d.Line, d.Col, d.Message, d.Hint)))
+		}
+	}
 	return p, nil
 }
 
-// policyFailure shows the first problem in full and counts the rest.
+// effective reports whether a table that the file alone gives no effect has one
+// by a flag.
+func effective(d policy.Diagnostic, flags []policy.Allow) bool {
+	return d.Code == policy.CodeNotGranted && slices.ContainsFunc(flags, func(a policy.Allow) bool {
+		return slices.ContainsFunc(a.Ops, func(op string) bool { return d.Key == `op."`+op+`"` })
+	})
+}
+
+// policyFailure is the first problem of a policy, with the others after it.
 func policyFailure(diags policy.Diagnostics, src []byte) error {
-	var first *failure
+	var all []*failure
 	for _, d := range diags {
-		if d.Severity != policy.Error {
-			continue
+		if d.Severity == policy.Error {
+			all = append(all, &failure{exit: exitInput, code: d.Code, message: d.Message, file: d.File, line: d.Line, col: d.Col,
+				key: d.Key, hint: d.Hint, offset: -1, text: lineOf(src, d.Line)})
 		}
-		if first == nil {
-			first = &failure{exit: exitInput, code: d.Code, message: d.Message, file: d.File, line: d.Line, col: d.Col,
-				key: d.Key, hint: d.Hint, offset: -1, text: lineOf(src, d.Line)}
-			continue
-		}
-		also := "also " + d.Error()
-		if d.Hint != "" {
-			also += "; " + d.Hint
-		}
-		first.stack = append(first.stack, also)
 	}
-	return first
+	return together(all)
+}
+
+// together is one failure of several, the first in full; nil of none.
+func together(all []*failure) error {
+	if len(all) == 0 {
+		return nil
+	}
+	all[0].also = all[1:]
+	return all[0]
 }
 
 func lineOf(src []byte, line int) string {

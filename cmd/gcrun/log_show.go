@@ -31,13 +31,17 @@ type logShowFlags struct {
 
 func (a *app) logShowCommand() *cobra.Command {
 	o := logShowFlags{entry: -1}
-	cmd := &cobra.Command{
+	var cmd *cobra.Command
+	cmd = &cobra.Command{
 		Use: "show LOG", Short: "Print the entries of a log", Args: cobra.ExactArgs(1),
 		Long: `Print header, entries and outcome of a log, checking every byte on the way. Of a
 log that was cut off or damaged, every whole entry is printed and the exit code
 is 60.`,
 		Example: "  gcrun log show prog.gclog\n  gcrun log show prog.gclog --entry 3\n  gcrun log show prog.gclog --json",
 		RunE: verb(func(_ context.Context, args []string) error {
+			if cmd.Flags().Changed("entry") && o.entry < 0 {
+				return usage("--entry takes the number of an entry, from 0, not %d", o.entry)
+			}
 			return a.logShow(args[0], o)
 		}),
 	}

@@ -34,7 +34,7 @@ type recordFlags struct {
 func (a *app) recordCommand() *cobra.Command {
 	var o recordFlags
 	cmd := &cobra.Command{
-		Use: "record PROG [-- ARGS…]", Aliases: []string{"run"},
+		Use: "record PROG [flags] [-- ARGS…]", DisableFlagsInUseLine: true, Aliases: []string{"run"},
 		Short: "Run a program under a policy and log every effect",
 		Long: `Run a program. What it asks for is decided by the policy (--caps, --allow; without
 either everything is denied) and written to a log beside the program. The program
@@ -274,7 +274,7 @@ func (a *app) printRecordJSON(r *finished, unsaved *failure, o recordFlags) {
 		m["error"] = unsaved.json()
 	case r.fail != nil:
 		if r.Outcome.Kind == guest.OutcomeDenied {
-			r.fail.hint = allowHint(r.p.arg, o, r.Denials)
+			r.fail.hint = allowHint(r.p.arg, o, r.pol, r.Denials)
 		}
 		m["error"] = r.fail.json()
 	}

@@ -271,9 +271,14 @@ func (a *app) diverged(name string, d *engine.Divergence, entries uint64) error 
 }
 
 // oneLine folds the layout of canonical text, whose strings hold no raw LF.
-func oneLine(s string) string { return layout.ReplaceAllString(s, " ") }
+func oneLine(s string) string {
+	return layout.ReplaceAllString(opening.ReplaceAllString(s, "$1"), " ")
+}
 
-var layout = regexp.MustCompile("\n *")
+var (
+	opening = regexp.MustCompile("([\\[({])\n *")
+	layout  = regexp.MustCompile("\n *")
+)
 
 func divergenceTitle(d *engine.Divergence) string {
 	switch d.Field {

@@ -20,6 +20,16 @@ type File struct {
 	task     settings
 	secrets  map[string]settings
 	version  int
+
+	places map[string]Place // of directories, by table and key
+}
+
+// Place is where a setting stands in its file.
+type Place struct {
+	File string
+	Line int // from 1
+	Col  int // from 1, in characters
+	Key  string
 }
 
 // Parse reads the bytes of a caps.toml; name is how it is called in messages.
@@ -40,11 +50,30 @@ func Parse(name string, src []byte) (*File, Diagnostics) {
 	if d.diags.Failed() {
 		return nil, d.diags.sorted()
 	}
+	f.notePlaces(d)
 	return f, d.diags.sorted()
 }
 
 func newFile(name string) *File {
 	return &File{name: name, version: ops.PolicyVersion, families: map[string]settings{}, ops: map[string]settings{}, secrets: map[string]settings{}}
+}
+
+// notePlaces remembers where directories are named, for whoever opens them.
+func (f *File) notePlaces(d *document) {
+	f.places = map[string]Place{}
+	note := func(table, name string) {
+		for _, key := range [...]string{"base_dir", "dir"} {
+			if at := d.root.key(table).key(name).key(key); at.present() {
+				f.places[table+" "+name+" "+key] = Place{f.name, at.place.line, at.place.col, at.String()}
+			}
+		}
+	}
+	for name := range f.families {
+		note("family", name)
+	}
+	for name := range f.ops {
+		note("op", name)
+	}
 }
 
 // forbids reports whether the table of an op says allow = false.

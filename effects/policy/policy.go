@@ -117,6 +117,22 @@ func New(file *File, flags ...Allow) *Policy {
 	return p
 }
 
+// FileDir returns the directory that the policy's file names for an op, granted
+// or not, as written, and where; "" if it names none.
+func (p *Policy) FileDir(name string) (dir string, at Place) {
+	op, ok := ops.Lookup(name)
+	if p == nil || p.file == nil || !ok || dirKey(op) == "" {
+		return "", Place{}
+	}
+	dir, _ = p.file.merged(op)[dirKey(op)].(string)
+	for _, table := range [...]string{"op " + op.Name, "family " + op.Family} {
+		if at, ok := p.file.places[table+" "+dirKey(op)]; ok {
+			return dir, at
+		}
+	}
+	return dir, Place{}
+}
+
 func (p *Policy) forbidden(op string) bool { return p.file != nil && p.file.forbids(op) }
 
 func (p *Policy) flagGrant(name, dir string) *Grant {
