@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/bits"
 	"slices"
 	"strings"
 	"testing"
@@ -57,13 +58,31 @@ var arities = map[string]int{
 type writer struct {
 	t     *rapid.T
 	names []string
+	first int            // of names that are not the library's
 	arity map[string]int // what is known of names that are functions
 	size  int            // expressions that may still be drawn
 }
 
-func (w *writer) n(lo, hi int) int { return rapid.IntRange(lo, hi).Draw(w.t, "n") }
+// n draws evenly, which rapid's own ranges do not: they prefer small numbers,
+// and a grammar drawn that way is mostly its first rules.
+func (w *writer) n(lo, hi int) int {
+	for {
+		u := 0
+		for range bits.Len(uint(hi - lo)) {
+			u <<= 1
+			if coin.Draw(w.t, "") {
+				u++
+			}
+		}
+		if lo+u <= hi {
+			return lo + u
+		}
+	}
+}
 
-func (w *writer) pick(from []string) string { return rapid.SampledFrom(from).Draw(w.t, "pick") }
+var coin = rapid.Bool()
+
+func (w *writer) pick(from []string) string { return from[w.n(0, len(from)-1)] }
 
 // with draws inside a scope that has more names.
 func (w *writer) with(names []string, draw func() string) string {
@@ -87,8 +106,8 @@ func (w *writer) expr(depth int) string {
 		return w.atom()
 	}
 	sub := func() string { return w.expr(depth - 1) }
-	switch w.n(0, 15) {
-	case 0, 1:
+	switch w.n(0, 16) {
+	case 0:
 		return w.atom()
 	case 2:
 		return fmt.Sprintf("(if %s %s %s)", sub(), sub(), sub())
@@ -102,8 +121,15 @@ func (w *writer) expr(depth int) string {
 		op := w.pick(slices.Sorted(maps.Keys(oraclePrims)))
 		return "(prim " + op + " " + w.several(oraclePrims[op], oraclePrims[op]+w.n(0, 8)/8, depth) + ")"
 	case 9:
-		return w.pick([]string{"(seal)", "(seal " + sub() + " " + sub() + ")", "(unseal " + sub() + " " + sub() + ")",
-			"(let ((s (seal))) (unseal (seal " + sub() + " s) s))"})
+		switch w.n(0, 3) {
+		case 0:
+			return "(seal)"
+		case 1:
+			return "(seal " + sub() + " " + sub() + ")"
+		case 2:
+			return "(unseal " + sub() + " " + sub() + ")"
+		}
+		return "(let ((s (seal))) (unseal (seal " + sub() + " s) s))"
 	case 10:
 		return fmt.Sprintf("{:a %s b %s \"c\" %s}", sub(), sub(), sub())
 	case 11:
@@ -121,7 +147,10 @@ func (w *writer) several(lo, hi, depth int) string {
 }
 
 func (w *writer) atom() string {
-	if w.n(0, 2) > 0 {
+	switch near := len(w.names) - w.first; { // names of the library are mostly called
+	case near > 0 && w.n(0, 1) == 0:
+		return w.pick(w.names[w.first:])
+	case w.n(0, 3) == 0:
 		return w.pick(w.names)
 	}
 	return w.pick([]string{"0", "1", "2", "-3", "nil", "true", "false", `"s"`, ":k", "'q", "'(1 x)", "[1 (f x)]",
@@ -170,7 +199,10 @@ func (w *writer) call(depth int) string {
 
 func (w *writer) effect(depth int) string {
 	sub := func() string { return w.expr(depth - 1) }
-	k := w.pick([]string{"core/effect::pure", "(fn (x) x)", w.function(depth, 1)})
+	k := w.pick([]string{"core/effect::pure", "(fn (x) x)", ""})
+	if k == "" {
+		k = w.function(depth, w.n(1, 2))
+	}
 	switch w.n(0, 5) {
 	case 0:
 		return fmt.Sprintf("(core/effect::bind (core/effect::pure %s) %s)", sub(), w.function(depth, w.n(1, 2)))
@@ -189,7 +221,15 @@ func (w *writer) effect(depth int) string {
 // module draws definitions, some of names used before or twice, and forms.
 func (w *writer) module() string {
 	var b strings.Builder
-	w.names = append(slices.Sorted(maps.Keys(w.arity)), "later", "unbound")
+	const later = "(def later (fn (x y) x))\n" // mostly there, but used before and after
+	if w.n(0, 3) > 0 {
+		b.WriteString(later)
+	}
+	w.names = append(slices.Sorted(maps.Keys(w.arity)), "later")
+	w.first = len(w.names) - 1
+	if w.n(0, 9) == 0 {
+		w.names = append(w.names, "unbound")
+	}
 	for i := range w.n(1, 5) {
 		name := w.pick([]string{fmt.Sprint("g", i), "g0", "later", "core/plus", "core/int::add", "core/effect::bind"})
 		arity := w.n(0, 4)
@@ -208,7 +248,18 @@ func (w *writer) module() string {
 			b.WriteString(w.expr(4) + "\n")
 		}
 	}
-	b.WriteString("(def later (fn (x y) x))\n" + w.expr(6))
+	b.WriteString(later)
+	w.size = 50
+	switch w.n(0, 3) {
+	case 0:
+		b.WriteString(w.expr(6))
+	case 1:
+		b.WriteString(w.call(6))
+	case 2:
+		b.WriteString(w.effect(6))
+	default:
+		b.WriteString("(core/effect::bind " + w.effect(5) + " " + w.function(5, 1) + ")")
+	}
 	return b.String()
 }
 
