@@ -22,10 +22,31 @@ import (
 // languageCase is one case of testdata/language: a module and what it gives.
 // The format is described in testdata/language/README.md.
 type languageCase struct {
-	at    string
-	src   string
-	want  string
-	steps int64 // -1: not asserted
+	at     string
+	src    string
+	want   string
+	steps  int64 // -1: not asserted
+	limits kernel.Limits
+	row    string // the line "; row N: …" before it, if there is one
+}
+
+// withLimit returns the default limits but for those that a line "; with NAME N"
+// names as a log's header would.
+func withLimit(t testing.TB, at string, words []string) kernel.Limits {
+	t.Helper()
+	named := kernel.Limits{}.Named()
+	for ; len(words) >= 2; words = words[2:] {
+		n, err := strconv.ParseInt(words[1], 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", at, err)
+		}
+		named[words[0]] = n
+	}
+	limits, ok := kernel.LimitsFromNames(named)
+	if !ok || len(words) != 0 {
+		t.Fatalf("%s: not a list of limits and numbers", at)
+	}
+	return limits
 }
 
 var stepsAsserted = regexp.MustCompile(`^(.*) \((\d+) steps?\)$`)
@@ -39,7 +60,8 @@ func readCases(t testing.TB) []languageCase {
 			t.Fatal(err)
 		}
 		before := len(cases)
-		chunk, start := "", 0
+		chunk, start, row := "", 0, ""
+		var limits kernel.Limits
 		finish := func() {
 			if chunk == "" {
 				return
@@ -49,18 +71,24 @@ func readCases(t testing.TB) []languageCase {
 			if i < 0 {
 				t.Fatalf("%s: no => in this case", at)
 			}
-			c := languageCase{at: at, src: strings.TrimSpace(chunk[:i]), want: strings.TrimSpace(chunk[i+3:]), steps: -1}
+			c := languageCase{at: at, src: strings.TrimSpace(chunk[:i]), want: strings.TrimSpace(chunk[i+3:]), steps: -1, limits: limits, row: row}
 			if m := stepsAsserted.FindStringSubmatch(c.want); m != nil {
 				c.want = m[1]
 				c.steps, _ = strconv.ParseInt(m[2], 10, 64)
 			}
 			cases = append(cases, c)
-			chunk = ""
+			chunk, limits, row = "", kernel.Limits{}, ""
 		}
 		for i, line := range strings.Split(string(bytes.TrimSuffix(data, []byte("\n"))), "\n") {
 			switch {
 			case strings.TrimSpace(line) == "" || line[0] == ';':
 				finish()
+				if rest, ok := strings.CutPrefix(line, "; with "); ok {
+					limits = withLimit(t, fmt.Sprintf("%s:%d", filepath.Base(path), i+1), strings.Fields(rest))
+				}
+				if strings.HasPrefix(line, "; row ") {
+					row = line
+				}
 			case line[0] == ' ':
 				chunk += "\n" + line
 			default:
@@ -119,8 +147,8 @@ func failureText(err error) string {
 
 // runCase evaluates a case; an effect program is run, and every request
 // answered with its own payload.
-func runCase(src string) (got string, steps int64) {
-	v, p, err := eval(src, kernel.Limits{})
+func runCase(src string, limits kernel.Limits) (got string, steps int64) {
+	v, p, err := eval(src, limits)
 	if p != nil {
 		steps = p.Usage().Steps
 	}
@@ -130,7 +158,7 @@ func runCase(src string) (got string, steps int64) {
 	if o := v.AsOther(); o == nil || o.TypeName() != "effect-program" {
 		return show(v), steps
 	}
-	_, p, _ = reload(src)
+	p, _ = loadWith(src, limits)
 	got = "program: "
 	var answer *guest.Response
 	for {
@@ -157,7 +185,7 @@ func TestLanguage(t *testing.T) {
 		t.Fatalf("only %d cases", len(cases))
 	}
 	for _, c := range cases {
-		got, steps := runCase(c.src)
+		got, steps := runCase(c.src, c.limits)
 		if got != c.want {
 			t.Errorf("%s: %s\n got %s\nwant %s", c.at, c.src, got, c.want)
 		}

@@ -106,7 +106,7 @@ func TestFatalPlace(t *testing.T) {
 func TestErrorTexts(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range readCases(t) {
-		v, _, err := eval(c.src, kernel.Limits{})
+		v, _, err := eval(c.src, c.limits)
 		if err != nil {
 			continue
 		}

@@ -12,11 +12,6 @@ func loadWith(src string, limits kernel.Limits) (*kernel.Program, error) {
 	return kernel.Load("t.gc", []byte(src), prelude.Library(), limits)
 }
 
-func reload(src string) (kernel.Value, *kernel.Program, error) {
-	p, err := loadWith(src, kernel.Limits{})
-	return kernel.Value{}, p, err
-}
-
 func eval(src string, limits kernel.Limits) (kernel.Value, *kernel.Program, error) {
 	p, err := loadWith(src, limits)
 	if err != nil {
