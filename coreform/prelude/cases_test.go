@@ -14,7 +14,6 @@ import (
 
 	"github.com/gcrun/gcrun/coreform"
 	"github.com/gcrun/gcrun/coreform/kernel"
-	"github.com/gcrun/gcrun/coreform/prelude"
 	"github.com/gcrun/gcrun/effects/guest"
 	"github.com/gcrun/gcrun/internal/testkit"
 )
@@ -192,39 +191,5 @@ func TestLanguage(t *testing.T) {
 		if c.steps >= 0 && steps != c.steps {
 			t.Errorf("%s: %s: %d steps, want %d", c.at, c.src, steps, c.steps)
 		}
-	}
-}
-
-// Every name of the language is in some case.
-func TestCasesNameEverything(t *testing.T) {
-	used := map[string]bool{}
-	for _, c := range readCases(t) {
-		terms, err := coreform.ReadTerms([]byte(c.src), coreform.Limits{})
-		if err != nil {
-			continue // a case about source that cannot be read
-		}
-		for len(terms) > 0 {
-			v := terms[len(terms)-1]
-			terms = terms[:len(terms)-1]
-			if s, ok := v.AsSym(); ok {
-				used[s] = true
-			}
-			if p, ok := v.AsPair(); ok {
-				terms = append(terms, p.Car(), p.Cdr())
-			}
-			if m, ok := v.AsMap(); ok {
-				for _, e := range m.All() {
-					terms = append(terms, e)
-				}
-			}
-		}
-	}
-	for _, name := range append(kernel.PrimitiveNames(), prelude.Library().Names()...) {
-		if !used[name] {
-			t.Errorf("no case uses %s", name)
-		}
-	}
-	if n := len(kernel.PrimitiveNames()); n != 57 {
-		t.Errorf("%d primitives", n)
 	}
 }
