@@ -173,7 +173,7 @@ log alone replays the run, on another machine, with the files gone.`,
 	root.SuggestionsMinimumDistance = 2
 	root.PersistentFlags().BoolVar(&a.asJSON, "json", false, "print one JSON object on stdout")
 	root.PersistentFlags().BoolVar(&a.quiet, "quiet", false, "no notes on stderr, only errors")
-	root.AddCommand(a.recordCommand(), a.replayCommand(), a.evalCommand(), a.fmtCommand(), a.hashCommand(),
+	root.AddCommand(a.recordCommand(), a.replayCommand(), a.evalCommand(), a.checkCommand(), a.fmtCommand(), a.hashCommand(),
 		a.canonCommand(), a.logCommand(), a.versionCommand())
 	root.SetHelpCommand(helpCommand(root))
 	return root
@@ -239,6 +239,7 @@ func (a *app) loadProgram(arg string, limits kernel.Limits) (*program, error) {
 	if arg == "-" {
 		name = "stdin"
 	}
+	boundHeap(limits)
 	p, err := kernel.Load(name, src, prelude.Library(), limits)
 	if err != nil {
 		return nil, sourceFailure(shownName(arg), src, err)

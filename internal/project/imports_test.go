@@ -54,6 +54,7 @@ var table = map[string]layer{
 	"effects":          {level: 4},
 	"pkgmgr":           {level: 4},
 
+	"coreform/check":       {level: 5, pure: true},
 	"effects/host/args":    {level: 5},
 	"effects/host/clock":   {level: 5},
 	"effects/host/console": {level: 5},

@@ -1,0 +1,155 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gcrun/gcrun/coreform"
+	"github.com/gcrun/gcrun/coreform/kernel"
+	"github.com/gcrun/gcrun/coreform/prelude"
+	"github.com/gcrun/gcrun/effects/guest"
+	"github.com/gcrun/gcrun/internal/testkit"
+)
+
+// sources returns the modules of testdata that are written one after the other
+// with their values, those of testdata/check, and the examples.
+func sources(t testing.TB) []string {
+	t.Helper()
+	var out []string
+	root := testkit.Root(t)
+	for _, path := range testkit.Files(t, filepath.Join(root, "testdata", "language", "*.txt")) {
+		chunk := ""
+		for _, line := range strings.Split(read(t, path), "\n") {
+			if i := strings.LastIndex(line, "=> "); i >= 0 {
+				out = append(out, chunk+line[:i])
+				chunk = ""
+				continue
+			}
+			chunk += line + "\n"
+		}
+	}
+	for _, path := range testkit.Files(t, filepath.Join(root, "testdata", "check", "*.txtar")) {
+		_, src, _ := strings.Cut(read(t, path), "-- m.gc --\n")
+		src, _, _ = strings.Cut(src, "-- want --\n")
+		out = append(out, src)
+		for _, line := range strings.Split(src, "\n") { // or the first fault would hide the others
+			out = append(out, line)
+		}
+	}
+	for _, path := range testkit.Files(t, filepath.Join(root, "examples", "*", "*.gc")) {
+		out = append(out, read(t, path))
+	}
+	return out
+}
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// sound checks a source, runs it, and compares: the value is of a kind that was
+// found, and a name that was not bound was reported. It reports whether there was
+// a value of which something was known.
+func sound(t *testing.T, src string) bool {
+	t.Helper()
+	problems, err := Module("t.gc", []byte(src), prelude.Library())
+	if err != nil {
+		t.Fatalf("%q: %v", src, err)
+	}
+	for i, p := range problems {
+		line, col := coreform.Position([]byte(src), p.Offset)
+		if p.Offset < 0 || p.Offset > len(src) || p.Line != line || p.Col != col || p.Message == "" || p.Hint == "" {
+			t.Errorf("%q: %+v", src, p)
+		}
+		if i > 0 && p.Offset < problems[i-1].Offset {
+			t.Errorf("%q: %+v comes before %+v", src, problems[i-1], p)
+		}
+	}
+	limits := kernel.Limits{Steps: 20_000, LiveUnits: 1 << 16, AllocUnits: 1 << 18}
+	program, err := kernel.Load("t.gc", []byte(src), prelude.Library(), limits)
+	if err != nil {
+		if len(problems) == 0 {
+			t.Errorf("%q cannot be loaded, but has no problems: %v", src, err)
+		}
+		return false
+	}
+	forms, _ := coreform.ReadModule([]byte(src), coreform.Limits{})
+	forms, _ = coreform.CanonicalizeModule(forms, coreform.Limits{})
+	a, err := newAnalysis(forms, prelude.Library(), &report{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.module()
+	v, err := program.Eval(context.Background())
+	if fatal, ok := errors.AsType[*guest.Fatal](err); ok {
+		unboundReported(t, a, src, fatal, problems)
+		return false
+	} else if err != nil {
+		t.Fatalf("%q: %v", src, err)
+	}
+	if k := kindOf(v); k&allowedResult(a.last.kinds) == 0 {
+		t.Errorf("%q gives %s, but is said to be %s", src, coreform.FormatLossy(v, 200), a.last.kinds)
+	}
+	return a.last.kinds&kAny != kAny
+}
+
+// allowedResult is the kinds of values that are of the kinds found.
+func allowedResult(k kinds) kinds {
+	if k&kAsk != 0 {
+		k |= kEffect
+	}
+	return k
+}
+
+// unboundReported looks for the report of a name that ended a run. A name that is
+// only not defined yet may be used there without certainty.
+func unboundReported(t *testing.T, a *analysis, src string, fatal *guest.Fatal, problems []Problem) {
+	t.Helper()
+	if fatal.Code != "core/fatal/unbound-symbol" || fatal.Span.File != "t.gc" || len(problems) > maxProblems {
+		return
+	}
+	name := src[fatal.Span.Off:fatal.Span.End]
+	if _, defined := a.defs[name]; defined {
+		return
+	}
+	for _, p := range problems {
+		if p.Code == "check/unbound" && p.Offset == fatal.Span.Off {
+			return
+		}
+	}
+	t.Errorf("%q ends because %s is not bound, and that is not reported", src, name)
+}
+
+// spec: CHK-KIND-1, CHK-KIND-3
+func TestSound(t *testing.T) {
+	all := sources(t)
+	known := 0
+	for _, src := range all {
+		if sound(t, src) {
+			known++
+		}
+	}
+	t.Logf("of %d values something is known in %d", len(all), known)
+	if known < len(all)/3 {
+		t.Errorf("of %d values something is known in %d only", len(all), known)
+	}
+}
+
+func FuzzModule(f *testing.F) {
+	for _, src := range sources(f) {
+		f.Add(src)
+	}
+	f.Fuzz(func(t *testing.T, src string) {
+		if len(src) < 10_000 {
+			sound(t, src)
+		}
+	})
+}
