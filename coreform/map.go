@@ -10,13 +10,17 @@ import (
 //
 // Up to smallMap entries it is a sorted slice. Beyond that it is a treap: a
 // search tree by key that is at the same time a heap by a priority taken from
-// the key's digest. A treap's shape is a function of its keys alone, so node
-// digests can be cached and an update re-hashes O(log n) nodes, whatever the
-// order of insertion was. Someone who searches for keys with rising priorities
-// can make it deeper, but only as the square root of the effort, and no walk
-// recurses. (A hash trie was tried on paper: it needs a sort for every ordered
-// walk, and maps are walked in order wherever they are printed, hashed or
-// turned into entries.)
+// the key's digest, in which every part of up to smallMap entries is a sorted
+// slice again. The shape is a function of the keys alone, so node digests can be
+// cached and an update re-hashes O(log n) nodes, whatever the order of insertion
+// was. Someone who searches for keys with rising priorities can make it deeper,
+// but only as the square root of the effort, and no walk recurses.
+//
+// Roads not taken: a hash trie needs a sort for every ordered walk, and maps are
+// walked in order wherever they are printed, hashed or turned into entries. Trees
+// of wider nodes whose bounds the keys decide (as in content-defined chunking)
+// copy more bytes for an update, because long nodes are hit most. A treap down to
+// single entries made twice the garbage.
 type Map struct {
 	small []Entry // sorted; used iff root is nil
 	root  *mapNode
@@ -29,14 +33,19 @@ type Entry struct{ Key, Value Value }
 
 const smallMap = 8
 
+// mapNode is a part of a tree. With up to smallMap entries it is a leaf, else an
+// inner node: the one entry with the highest priority, and the parts before and
+// after it (nil for none).
 type mapNode struct {
-	Entry
+	es          []Entry // shared by the copies of an inner node
 	left, right *mapNode
-	prio        uint64
-	size        int
+	prio        uint32 // of the entry of an inner node
+	size        uint32
 	shape       shape // of the content, not counting the map's own level
 	cell        DigestCell
 }
+
+func (n *mapNode) isLeaf() bool { return n.size <= smallMap }
 
 var emptyMap = &Map{shape: shape{}.outer()}
 
@@ -61,7 +70,7 @@ func MapOf(es ...Entry) Value {
 	if len(out) <= smallMap {
 		return newSmallMap(out)
 	}
-	return newTreeMap(buildTreap(out))
+	return newTreeMap(buildTree(out))
 }
 
 func newSmallMap(es []Entry) Value {
@@ -83,35 +92,36 @@ func newTreeMap(root *mapNode) Value {
 // Len returns the number of entries.
 func (m *Map) Len() int {
 	if m.root != nil {
-		return m.root.size
+		return int(m.root.size)
 	}
 	return len(m.small)
 }
 
 // Get returns the value of a key and whether there is one.
 func (m *Map) Get(key Value) (Value, bool) {
-	if m.root == nil {
-		i, ok := m.find(key)
-		if !ok {
-			return Value{}, false
-		}
-		return m.small[i].Value, true
-	}
+	es := m.small
 	for n := m.root; n != nil; {
-		switch c := Compare(key, n.Key); {
+		if n.isLeaf() {
+			es = n.es
+			break
+		}
+		switch c := Compare(key, n.es[0].Key); {
 		case c == 0:
-			return n.Value, true
+			return n.es[0].Value, true
 		case c < 0:
 			n = n.left
 		default:
 			n = n.right
 		}
 	}
+	if i, ok := find(es, key); ok {
+		return es[i].Value, true
+	}
 	return Value{}, false
 }
 
-func (m *Map) find(key Value) (int, bool) {
-	return slices.BinarySearchFunc(m.small, key, func(e Entry, k Value) int { return Compare(e.Key, k) })
+func find(es []Entry, key Value) (int, bool) {
+	return slices.BinarySearchFunc(es, key, func(e Entry, k Value) int { return Compare(e.Key, k) })
 }
 
 // All yields the entries in key order.
@@ -122,15 +132,17 @@ func (m *Map) All() iter.Seq2[Value, Value] {
 				return
 			}
 		}
-		var stack []*mapNode
+		stack := make([]*mapNode, 0, usualPath)
 		for n := m.root; n != nil || len(stack) > 0; {
 			for ; n != nil; n = n.left {
 				stack = append(stack, n)
 			}
 			n = stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
-			if !yield(n.Key, n.Value) {
-				return
+			for _, e := range n.es {
+				if !yield(e.Key, e.Value) {
+					return
+				}
 			}
 			n = n.right
 		}
@@ -149,20 +161,29 @@ func (m *Map) Entries() []Entry {
 // Put returns the map with key bound to value. key must be a term.
 func (m *Map) Put(key, value Value) Value {
 	if m.root != nil {
-		return newTreeMap(treapPut(m.root, key, value))
+		return newTreeMap(treePut(m.root, Entry{key, value}))
 	}
-	i, found := m.find(key)
-	es := make([]Entry, 0, len(m.small)+1)
-	es = append(es, m.small...)
-	if found {
-		es[i].Value = value
-	} else {
-		es = slices.Insert(es, i, Entry{key, value})
-	}
+	es, _ := putSorted(m.small, Entry{key, value})
 	if len(es) > smallMap {
-		return newTreeMap(buildTreap(es))
+		return newTreeMap(buildTree(es))
 	}
 	return newSmallMap(es)
+}
+
+// putSorted returns a copy of es with e in its place, and where there was an
+// entry with that key, else -1.
+func putSorted(es []Entry, e Entry) (out []Entry, old int) {
+	i, found := find(es, e.Key)
+	if found {
+		out = slices.Clone(es)
+		out[i].Value = e.Value
+		return out, i
+	}
+	out = make([]Entry, len(es)+1)
+	copy(out, es[:i])
+	out[i] = e
+	copy(out[i+1:], es[i:])
+	return out, -1
 }
 
 // Remove returns the map without key.
@@ -174,7 +195,7 @@ func (m *Map) Remove(key Value) Value {
 		es := slices.DeleteFunc(m.Entries(), func(e Entry) bool { return Compare(e.Key, key) == 0 })
 		return newSmallMap(es)
 	}
-	return newTreeMap(treapRemove(m.root, key))
+	return newTreeMap(treeRemove(m.root, key))
 }
 
 // Merge returns m overlaid by over.
@@ -189,61 +210,103 @@ func (m *Map) Merge(over *Map) Value {
 	return out
 }
 
-func newMapNode(e Entry, prio uint64, l, r *mapNode) *mapNode {
-	n := &mapNode{Entry: e, prio: prio, left: l, right: r, size: 1}
-	n.shape.add(e.Key)
-	n.shape.add(e.Value)
+// entryShape is what an entry adds to the shape of what holds it.
+func entryShape(e Entry) (s shape) {
+	s.add(e.Key)
+	s.add(e.Value)
+	return s
+}
+
+// newLeaf makes a leaf of 1 to smallMap sorted entries, nil of none. It takes
+// ownership of es.
+func newLeaf(es []Entry) *mapNode {
+	if len(es) == 0 {
+		return nil
+	}
+	n := &mapNode{es: es, size: uint32(len(es))}
+	for _, e := range es {
+		n.shape.merge(entryShape(e))
+	}
+	return n
+}
+
+// newNode makes the node of an entry (a slice of one) and the parts before and
+// after it: a leaf if all together are few.
+func newNode(e []Entry, prio uint32, l, r *mapNode) *mapNode {
+	n := &mapNode{es: e, prio: prio, left: l, right: r, size: 1, shape: entryShape(e[0])}
 	for _, kid := range [...]*mapNode{l, r} {
 		if kid != nil {
 			n.size += kid.size
 			n.shape.merge(kid.shape)
 		}
 	}
-	return n
+	if !n.isLeaf() {
+		return n
+	}
+	es := make([]Entry, 0, n.size)
+	if l != nil {
+		es = append(es, l.es...)
+	}
+	es = append(es, e[0])
+	if r != nil {
+		es = append(es, r.es...)
+	}
+	return &mapNode{es: es, size: n.size, shape: n.shape}
 }
 
 // priority is the heap order of a key: the head of its state hash.
-func priority(key Value) uint64 {
+func priority(key Value) uint32 {
 	d := StateHash(key)
-	return binary.BigEndian.Uint64(d[:])
+	return binary.BigEndian.Uint32(d[:])
 }
 
-// above reports whether a node of priority p and key k belongs above n. Equal
-// priorities, which can be searched for, are ordered by key.
-func above(p uint64, k Value, n *mapNode) bool {
-	return p > n.prio || (p == n.prio && Compare(k, n.Key) < 0)
+// above reports whether an entry of priority p and key k belongs above the inner
+// node n. Equal priorities are ordered by key.
+func above(p uint32, k Value, n *mapNode) bool {
+	return p > n.prio || (p == n.prio && Compare(k, n.es[0].Key) < 0)
 }
 
-// buildTreap builds the treap of sorted, distinct entries in linear time, with
-// the stack that holds the right spine.
-func buildTreap(es []Entry) *mapNode {
+// buildTree builds the tree of more than smallMap sorted, distinct entries in
+// linear time, with the stack that holds the right spine.
+func buildTree(es []Entry) *mapNode {
 	type open struct {
-		Entry
-		prio uint64
-		left *mapNode
+		at, from int // its entry, and the first entry below it
+		prio     uint32
+		left     *mapNode
 	}
 	var spine []open
-	// closeTo closes spine elements down to length n, returning their tree.
-	closeTo := func(n int) *mapNode {
+	// part is the node of es[from:to], which exists already unless it is a leaf.
+	part := func(from, to int, n *mapNode) *mapNode {
+		if to-from <= smallMap {
+			return newLeaf(slices.Clone(es[from:to]))
+		}
+		return n
+	}
+	// closeTo closes spine elements down to length n; all entries below them are
+	// before to. It returns the node of the last, or nil if that will be a leaf.
+	closeTo := func(n, to int) *mapNode {
 		var tree *mapNode
 		for len(spine) > n {
 			o := spine[len(spine)-1]
 			spine = spine[:len(spine)-1]
-			tree = newMapNode(o.Entry, o.prio, o.left, tree)
+			if to-o.from > smallMap {
+				tree = newNode(slices.Clone(es[o.at:o.at+1]), o.prio, part(o.from, o.at, o.left), part(o.at+1, to, tree))
+			}
 		}
 		return tree
 	}
-	for _, e := range es {
+	for i, e := range es {
 		p := priority(e.Key)
-		n := len(spine)
+		n, from := len(spine), i
 		// An earlier key wins ties, so only strictly lower priorities go below.
 		for n > 0 && spine[n-1].prio < p {
 			n--
+			from = spine[n].from
 		}
-		left := closeTo(n)
-		spine = append(spine, open{e, p, left})
+		left := closeTo(n, i)
+		spine = append(spine, open{i, from, p, left})
 	}
-	return closeTo(0)
+	return closeTo(0, len(es))
 }
 
 // step is one node passed on the way down and the side that was taken.
@@ -252,27 +315,48 @@ type step struct {
 	left bool
 }
 
-// rebuild copies the nodes of a path from the bottom up around a new subtree.
+// usualPath is the room for a path that is kept off the heap.
+const usualPath = 48
+
+// rebuild makes the nodes of a path anew, from the bottom up, around sub.
 func rebuild(path []step, sub *mapNode) *mapNode {
 	for i := len(path) - 1; i >= 0; i-- {
 		n := path[i].n
 		if path[i].left {
-			sub = newMapNode(n.Entry, n.prio, sub, n.right)
+			sub = newNode(n.es, n.prio, sub, n.right)
 		} else {
-			sub = newMapNode(n.Entry, n.prio, n.left, sub)
+			sub = newNode(n.es, n.prio, n.left, sub)
 		}
 	}
 	return sub
 }
 
-func treapPut(root *mapNode, key, value Value) *mapNode {
-	var path []step
-	prio := priority(key)
+// grow is rebuild where sub has added entries more than the node it replaces and
+// s more of shape. It does not look at the nodes beside the path, which are
+// mostly in no cache.
+func grow(path []step, sub *mapNode, added uint32, s shape) *mapNode {
+	for i := len(path) - 1; i >= 0; i-- {
+		old := path[i].n
+		n := &mapNode{es: old.es, left: old.left, right: old.right, prio: old.prio, size: old.size + added, shape: old.shape}
+		n.shape.merge(s)
+		if path[i].left {
+			n.left = sub
+		} else {
+			n.right = sub
+		}
+		sub = n
+	}
+	return sub
+}
+
+func treePut(root *mapNode, e Entry) *mapNode {
+	path := make([]step, 0, usualPath)
+	prio := priority(e.Key)
 	n := root
-	for n != nil && !above(prio, key, n) {
-		c := Compare(key, n.Key)
+	for n != nil && !n.isLeaf() && !above(prio, e.Key, n) {
+		c := Compare(e.Key, n.es[0].Key)
 		if c == 0 {
-			return rebuild(path, newMapNode(Entry{n.Key, value}, n.prio, n.left, n.right))
+			return replace(path, n, 0, e.Value)
 		}
 		path = append(path, step{n, c < 0})
 		if c < 0 {
@@ -281,17 +365,56 @@ func treapPut(root *mapNode, key, value Value) *mapNode {
 			n = n.right
 		}
 	}
-	// key is not below n: an equal key would have an equal priority, and is not
-	// above itself.
-	l, r := split(n, key)
-	return rebuild(path, newMapNode(Entry{key, value}, prio, l, r))
+	s := entryShape(e)
+	switch {
+	case n == nil:
+		n = &mapNode{es: []Entry{e}, size: 1, shape: s}
+	case !n.isLeaf(): // an equal key would be above itself, so n does not hold one
+		l, r := split(n, e.Key)
+		below := n.shape
+		below.merge(s)
+		n = &mapNode{es: []Entry{e}, prio: prio, left: l, right: r, size: n.size + 1, shape: below}
+	default:
+		es, old := putSorted(n.es, e)
+		if old >= 0 {
+			return replace(path, n, old, e.Value)
+		}
+		if len(es) > smallMap {
+			n = buildTree(es)
+		} else {
+			whole := n.shape
+			whole.merge(s)
+			n = &mapNode{es: es, size: n.size + 1, shape: whole}
+		}
+	}
+	return grow(path, n, 1, s)
 }
 
-// split divides a treap that does not hold key into the keys before and after.
+// replace makes a path anew on which entry i of the last node n has another
+// value.
+func replace(path []step, n *mapNode, i int, value Value) *mapNode {
+	was := entryShape(n.es[i])
+	es := slices.Clone(n.es)
+	es[i].Value = value
+	is := entryShape(es[i])
+	if was.depth != is.depth || was.flags != is.flags {
+		if n.isLeaf() {
+			return rebuild(path, newLeaf(es))
+		}
+		return rebuild(path, newNode(es, n.prio, n.left, n.right))
+	}
+	change := shape{inline: is.inline - was.inline} // modulo 2^32
+	whole := n.shape
+	whole.merge(change)
+	sub := &mapNode{es: es, left: n.left, right: n.right, prio: n.prio, size: n.size, shape: whole}
+	return grow(path, sub, 0, change)
+}
+
+// split divides a tree that does not hold key into the keys before and after.
 func split(n *mapNode, key Value) (l, r *mapNode) {
-	var path []step
-	for n != nil {
-		less := Compare(key, n.Key) < 0
+	path := make([]step, 0, usualPath)
+	for n != nil && !n.isLeaf() {
+		less := Compare(key, n.es[0].Key) < 0
 		path = append(path, step{n, less})
 		if less {
 			n = n.left
@@ -299,24 +422,28 @@ func split(n *mapNode, key Value) (l, r *mapNode) {
 			n = n.right
 		}
 	}
+	if n != nil {
+		i, _ := find(n.es, key)
+		l, r = newLeaf(slices.Clone(n.es[:i])), newLeaf(slices.Clone(n.es[i:]))
+	}
 	for i := len(path) - 1; i >= 0; i-- {
 		n := path[i].n
 		if path[i].left {
-			r = newMapNode(n.Entry, n.prio, r, n.right)
+			r = newNode(n.es, n.prio, r, n.right)
 		} else {
-			l = newMapNode(n.Entry, n.prio, n.left, l)
+			l = newNode(n.es, n.prio, n.left, l)
 		}
 	}
 	return l, r
 }
 
-func treapRemove(root *mapNode, key Value) *mapNode {
+func treeRemove(root *mapNode, key Value) *mapNode {
 	var path []step
 	n := root
-	for {
-		c := Compare(key, n.Key)
+	for !n.isLeaf() {
+		c := Compare(key, n.es[0].Key)
 		if c == 0 {
-			break
+			return rebuild(path, join(n.left, n.right))
 		}
 		path = append(path, step{n, c < 0})
 		if c < 0 {
@@ -325,14 +452,15 @@ func treapRemove(root *mapNode, key Value) *mapNode {
 			n = n.right
 		}
 	}
-	return rebuild(path, join(n.left, n.right))
+	i, _ := find(n.es, key)
+	return rebuild(path, newLeaf(slices.Delete(slices.Clone(n.es), i, i+1)))
 }
 
-// join merges two treaps, all keys of l being before those of r.
+// join merges two trees, all keys of l being before those of r.
 func join(l, r *mapNode) *mapNode {
 	var path []step
-	for l != nil && r != nil {
-		if above(l.prio, l.Key, r) {
+	for l != nil && r != nil && !l.isLeaf() && !r.isLeaf() {
+		if above(l.prio, l.es[0].Key, r) {
 			path = append(path, step{l, false})
 			l = l.right
 		} else {
@@ -340,8 +468,27 @@ func join(l, r *mapNode) *mapNode {
 			r = r.left
 		}
 	}
-	if l == nil {
-		l = r
+	return rebuild(path, joinLeaf(l, r))
+}
+
+// joinLeaf is join where one of the trees is a leaf or nil.
+func joinLeaf(l, r *mapNode) *mapNode {
+	switch {
+	case l == nil:
+		return r
+	case r == nil:
+		return l
+	case l.isLeaf() && r.isLeaf():
+		es := append(slices.Clone(l.es), r.es...)
+		if len(es) > smallMap {
+			return buildTree(es)
+		}
+		return newLeaf(es)
+	case !l.isLeaf():
+		l, r = r, l // the order of keys finds their place
 	}
-	return rebuild(path, l)
+	for _, e := range l.es {
+		r = treePut(r, e)
+	}
+	return r
 }

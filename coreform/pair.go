@@ -19,7 +19,7 @@ func Cons(car, cdr Value) Value {
 // init makes p, which nobody else has seen yet, the pair of car and cdr.
 func (p *Pair) init(car, cdr Value) {
 	p.car, p.cdr = car, cdr
-	p.shape = car.shape().outer()
+	p.shape = car.shape().outer() // of which inline and hasObjects mean nothing here
 	switch t := cdr.ref.(type) {
 	case nil:
 	case *Pair:

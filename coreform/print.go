@@ -281,12 +281,12 @@ func (p *printer) flat(v Value) {
 
 // mapCursor walks a map in key order, holding only the way to where it is.
 type mapCursor struct {
-	small []Entry
+	es    []Entry // left of the part it is in
 	stack []*mapNode
 }
 
 func newMapCursor(m *Map) *mapCursor {
-	c := &mapCursor{small: m.small}
+	c := &mapCursor{es: m.small}
 	c.descend(m.root)
 	return c
 }
@@ -298,16 +298,16 @@ func (c *mapCursor) descend(n *mapNode) {
 }
 
 func (c *mapCursor) next() (*Entry, bool) {
-	if len(c.small) > 0 {
-		e := &c.small[0]
-		c.small = c.small[1:]
-		return e, true
+	if len(c.es) == 0 {
+		if len(c.stack) == 0 {
+			return nil, false
+		}
+		n := c.stack[len(c.stack)-1]
+		c.stack = c.stack[:len(c.stack)-1]
+		c.descend(n.right)
+		c.es = n.es
 	}
-	if len(c.stack) == 0 {
-		return nil, false
-	}
-	n := c.stack[len(c.stack)-1]
-	c.stack = c.stack[:len(c.stack)-1]
-	c.descend(n.right)
-	return &n.Entry, true
+	e := &c.es[0]
+	c.es = c.es[1:]
+	return e, true
 }

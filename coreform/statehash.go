@@ -49,7 +49,7 @@ const (
 	tagStr, tagBytes, tagSym, tagNode                = 5, 6, 7, 8
 	tagLongStr, tagPair, tagVec, tagVecLeaf          = 16, 17, 18, 19
 	tagVecInner, tagMapSmall, tagMapTree, tagMapNode = 20, 21, 22, 23
-	tagOther                                         = 24
+	tagMapLeaf, tagOther                             = 24, 25
 )
 
 const inlineText = 40 // longer strings and symbols enter by digest
@@ -259,11 +259,7 @@ func (m *Map) appendPreimage(b []byte) []byte {
 		b = binary.BigEndian.AppendUint64(append(b, tagMapTree), uint64(m.root.size))
 		return appendDigest(b, &m.root.cell)
 	}
-	b = append(b, tagMapSmall, byte(len(m.small)))
-	for _, e := range m.small {
-		b = appendChild(appendChild(b, e.Key), e.Value)
-	}
-	return b
+	return appendEntries(append(b, tagMapSmall, byte(len(m.small))), m.small)
 }
 
 func (n *mapNode) stateCell() *DigestCell { return &n.cell }
@@ -274,11 +270,16 @@ func (n *mapNode) eachKid(value func(Value), node func(stateNode)) {
 			node(k)
 		}
 	}
-	value(n.Key)
-	value(n.Value)
+	for _, e := range n.es {
+		value(e.Key)
+		value(e.Value)
+	}
 }
 
 func (n *mapNode) appendPreimage(b []byte) []byte {
+	if n.isLeaf() {
+		return appendEntries(append(b, tagMapLeaf, byte(n.size)), n.es)
+	}
 	b = append(b, tagMapNode)
 	for _, k := range [...]*mapNode{n.left, n.right} {
 		if k == nil {
@@ -287,7 +288,14 @@ func (n *mapNode) appendPreimage(b []byte) []byte {
 			b = appendDigest(append(b, 1), &k.cell)
 		}
 	}
-	return appendChild(appendChild(b, n.Key), n.Value)
+	return appendEntries(b, n.es)
+}
+
+func appendEntries(b []byte, es []Entry) []byte {
+	for _, e := range es {
+		b = appendChild(appendChild(b, e.Key), e.Value)
+	}
+	return b
 }
 
 // otherNode adapts an Other, whose methods are the evaluator's.

@@ -2,6 +2,7 @@ package coreform
 
 import (
 	"math/big"
+	"reflect"
 	"strconv"
 )
 
@@ -206,8 +207,8 @@ func (v Value) AsOther() Other {
 }
 
 // Identity returns a comparable pointer that is equal for two values exactly
-// when they share one heap object, and nil for values that have none. Memory
-// accounting counts shared objects once with it; nothing else may depend on it.
+// when they share one heap object, and nil for values that have none. Writers
+// store shared objects once with it; nothing else may depend on it.
 func (v Value) Identity() any {
 	switch v.ref.(type) {
 	case nil, *boolTag, *intTag:
@@ -216,15 +217,26 @@ func (v Value) Identity() any {
 	return v.ref
 }
 
+// Address returns the address of v's heap object, 0 for values that have none.
+// It is good for one thing, counting shared objects once while all of them are
+// reachable, and must never reach anything that is hashed, logged or printed.
+func (v Value) Address() uintptr {
+	switch v.ref.(type) {
+	case nil, *boolTag, *intTag:
+		return 0
+	}
+	return reflect.ValueOf(v.ref).Pointer()
+}
+
 // Depth returns how deep v nests: 0 for an atom, 1 + the deepest element for a
 // list, vector or map (the tail of a list does not add). What is not data
-// counts 0. It takes constant time.
+// counts 0. More than 65 535 counts as that. It takes constant time.
 func (v Value) Depth() int { return int(v.shape().depth) }
 
 // IsTerm reports whether v is plain data that has a canonical text: no
 // functions, seals, contracts or programs and no improper pairs anywhere
 // inside. It takes constant time. (spec CF-TERM-1)
-func (v Value) IsTerm() bool { return v.shape().flags == 0 }
+func (v Value) IsTerm() bool { return v.shape().flags&(hasOther|hasImproper) == 0 }
 
 // IsData reports whether v is data through and through, improper pairs
 // allowed. It takes constant time.
@@ -232,13 +244,15 @@ func (v Value) IsData() bool { return v.shape().flags&hasOther == 0 }
 
 // shape is what every container knows about its content without looking.
 type shape struct {
-	depth uint32
-	flags uint8
+	depth  uint16
+	flags  uint8
+	inline uint32 // units of what counts at its place; not kept for pairs
 }
 
 const (
 	hasOther    = 1 << iota // something inside is not data
 	hasImproper             // a pair chain inside does not end in nil
+	hasObjects              // an element is an object of its own; not kept for pairs
 )
 
 func (v Value) shape() shape {
@@ -256,16 +270,27 @@ func (v Value) shape() shape {
 }
 
 // add widens s, the shape of a container's content, by one more element.
-func (s *shape) add(v Value) { s.merge(v.shape()) }
+func (s *shape) add(v Value) {
+	units, object := v.InlineUnits()
+	s.inline += uint32(units) // what would overflow it does not fit in memory
+	o := v.shape()
+	s.depth = max(s.depth, o.depth)
+	s.flags |= o.flags &^ hasObjects
+	if object {
+		s.flags |= hasObjects
+	}
+}
 
+// merge widens s by the content of another part of the same container.
 func (s *shape) merge(o shape) {
 	s.depth = max(s.depth, o.depth)
 	s.flags |= o.flags
+	s.inline += o.inline
 }
 
 // outer is the shape of a container whose content has shape s.
 func (s shape) outer() shape {
-	if s.depth < 1<<31 {
+	if s.depth < 1<<16-1 {
 		s.depth++
 	}
 	return s

@@ -160,7 +160,8 @@ func replaced[T any](in []T, at int, x T) []T {
 func (v *Vector) Push(x Value) Value {
 	w := &Vector{n: v.n + 1, shift: v.shift, root: v.root}
 	if v.n&vecMask != 0 { // the tail has room
-		w.tail = newVecLeaf(replaced(v.tail.vals, v.n&vecMask, x))
+		w.tail = &vecNode{vals: replaced(v.tail.vals, v.n&vecMask, x), shape: v.tail.shape}
+		w.tail.shape.add(x)
 		w.finish()
 		return Value{ref: w}
 	}

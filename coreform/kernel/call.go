@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"github.com/gcrun/gcrun/coreform"
-	"github.com/gcrun/gcrun/effects/guest"
 )
 
 // absorbed stands in an argument slot whose argument a call has already used:
@@ -90,10 +89,10 @@ func (m *Machine) invoke(sp, n int, tail bool) bool {
 
 // here is the call being executed, as far as the user's source is concerned.
 func (m *Machine) here() site {
-	if len(m.frames) == 0 {
+	if m.frames.len() == 0 {
 		return site{}
 	}
-	fr := &m.frames[len(m.frames)-1]
+	fr := m.frames.top()
 	if fr.p == nil || fr.p.unit.library {
 		return fr.site
 	}
@@ -108,7 +107,7 @@ func (m *Machine) here() site {
 // of natives calling natives, which data can make as long as it likes, must not
 // grow the host stack.
 func (m *Machine) applyAt(at, count, skip, ret, top int, where site) (v Value, done bool) {
-	depth := len(m.frames)
+	depth := m.frames.len()
 	c := &m.call
 	for {
 		m.sp = at + skip + count
@@ -120,7 +119,7 @@ func (m *Machine) applyAt(at, count, skip, ret, top int, where site) (v Value, d
 		if c.called && c.then != nil && !m.pushWait(c.then, ret, top, where) {
 			return Value{}, false
 		}
-		for !c.called && len(m.frames) > depth { // our natives wait for v
+		for !c.called && m.frames.len() > depth { // our natives wait for v
 			if v = m.resumeTop(v); m.fault != nil {
 				return Value{}, false
 			}
@@ -128,9 +127,9 @@ func (m *Machine) applyAt(at, count, skip, ret, top int, where site) (v Value, d
 		if !c.called {
 			return v, true
 		}
-		if len(m.frames) > depth {
-			w := &m.frames[len(m.frames)-1]
-			ret, top, where = w.base, w.base+1, w.site
+		if m.frames.len() > depth {
+			w := m.frames.top()
+			ret, top, where = int(w.base), int(w.base)+1, w.site
 		}
 		at, count, skip = m.placeCall(top), 1, 1
 	}
@@ -141,18 +140,21 @@ func (m *Machine) pushWait(then resumer, ret, top int, where site) bool {
 	if !m.alloc(frameUnits) {
 		return false
 	}
-	m.frames = append(m.frames, frame{wait: then, base: top, ret: ret, top: top, site: where})
+	m.frames.push(frame{base: int32(top), ret: int32(ret), top: int32(top), site: where})
+	m.waits = append(m.waits, then)
 	return true
 }
 
 // resumeTop gives v to the native that waits on top. Unless it calls again, its
 // frame is popped and its value returned.
 func (m *Machine) resumeTop(v Value) Value {
-	w := &m.frames[len(m.frames)-1]
+	w := m.frames.top()
 	c := &m.call
 	c.called, c.site = false, w.site
-	if v = w.wait.resume(c, v); !c.called {
-		m.frames = m.frames[:len(m.frames)-1]
+	if v = m.waits[len(m.waits)-1].resume(c, v); !c.called {
+		m.frames.pop()
+		m.waits[len(m.waits)-1] = nil
+		m.waits = m.waits[:len(m.waits)-1]
 	}
 	return v
 }
@@ -190,7 +192,7 @@ func (m *Machine) applyOnce(at, count, skip, ret, top int, where site) (v Value,
 		copy(m.stack[base:], fn.args)
 	}
 	if m.pushFrame(fn, base, ret, top) {
-		m.frames[len(m.frames)-1].site = where
+		m.frames.top().site = where
 	}
 	return Value{}, false
 }
@@ -207,14 +209,15 @@ func (m *Machine) partial(fn *Fn, args []Value) Value {
 
 // tailCall replaces the current frame by a call of fn.
 func (m *Machine) tailCall(fn *Fn, first, count int, where site) bool {
-	if !m.alloc(frameUnits) {
+	p, k := fn.proto, len(fn.args)
+	if !m.alloc(p.units) {
 		return false
 	}
-	fr := &m.frames[len(m.frames)-1]
-	p, k := fn.proto, len(fn.args)
-	m.reserve(max(fr.base+p.stack, first+count) + k)
-	copy(m.stack[fr.base+k:], m.stack[first:first+count])
-	copy(m.stack[fr.base:], fn.args)
+	fr := m.frames.top()
+	base := int(fr.base)
+	m.reserve(max(base+p.stack, first+count) + k)
+	copy(m.stack[base+k:], m.stack[first:first+count])
+	copy(m.stack[base:], fn.args)
 	fr.p, fr.fn, fr.pc, fr.site = p, fn, 0, where
 	return true
 }
@@ -232,7 +235,7 @@ func (m *Machine) native(fn *Fn, args []Value, where site) (v Value, done bool) 
 		}
 	}
 	c := &m.call
-	c.site = where
+	c.op, c.site = n.Name, where
 	v = n.Fn(c, args)
 	return v, !c.called
 }
@@ -243,7 +246,7 @@ func (m *Machine) primitive(p *primitive, args []Value, units int64) Value {
 		return Value{}
 	}
 	c := &m.call
-	c.site = m.here()
+	c.op, c.site = p.name, m.here()
 	if len(args) != p.arity {
 		return c.TypeError()
 	}
@@ -261,29 +264,4 @@ func describe(v Value) string {
 		return "a " + o.TypeName()
 	}
 	return "a value of type " + v.Kind().String()
-}
-
-// fatal makes the error that ends a run, with place and call stack.
-func (m *Machine) fatal(code, message, hint string) *guest.Fatal {
-	f := &guest.Fatal{Code: code, Message: message, Hint: hint}
-	for i := len(m.frames) - 1; i >= 0 && len(f.Stack) < 64; i-- {
-		fr := &m.frames[i]
-		if fr.p == nil || fr.p.unit == nil || fr.p.unit.library {
-			continue
-		}
-		sp := m.spanOf(site{fr.p, fr.pc - 1})
-		f.Stack = append(f.Stack, guest.Frame{Name: fr.p.name, Span: sp})
-	}
-	if len(m.frames) > 0 {
-		f.Span = m.spanOf(m.here())
-	}
-	return f
-}
-
-func (m *Machine) spanOf(s site) guest.Span {
-	if s.p == nil || s.p.unit == nil || s.pc < 0 || s.pc >= len(s.p.spans) {
-		return guest.Span{}
-	}
-	sp := s.p.spans[s.pc]
-	return guest.Span{File: s.p.unit.file, Off: int(sp.off), End: int(sp.end)}
 }

@@ -49,6 +49,7 @@ type fnState struct {
 	scope   []local // innermost last
 	pending int32   // visits not yet charged to an instruction
 	depth   int     // temporaries on the stack
+	heads   int     // of these, functions whose arguments are being evaluated
 }
 
 type local struct {
@@ -69,7 +70,7 @@ func compileForm(u *unit, n coreform.Node) (*proto, error) {
 	} else {
 		err = f.expr(n, true)
 	}
-	f.p.stack += f.p.slots
+	f.p.seal()
 	return f.p, err
 }
 
@@ -102,6 +103,14 @@ func (f *fnState) emit(op opcode, a, b int32, n coreform.Node) int {
 func (f *fnState) push(n int) {
 	f.depth += n
 	f.p.stack = max(f.p.stack, f.depth)
+	f.p.room = max(f.p.room, f.depth-f.heads)
+}
+
+// seal ends the compilation of p. What a frame costs does not count functions
+// about to be called, because code that inlines a call never holds one.
+func (p *proto) seal() {
+	p.stack += p.slots
+	p.units = frameUnits + int64(max(0, p.slots+p.room-freeRoom))
 }
 
 // yield emits the return of a value that stands in tail position.

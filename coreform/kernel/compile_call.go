@@ -22,7 +22,7 @@ func (f *fnState) closure(n coreform.Node, tail bool) error {
 	if err := inner.expr(body, true); err != nil {
 		return err
 	}
-	p.stack += p.slots
+	p.seal()
 	p.noteInline()
 	f.p.protos = append(f.p.protos, p)
 	f.emit(opClosure, int32(len(f.p.protos)-1), 0, n)
@@ -48,6 +48,7 @@ func (f *fnState) call(n coreform.Node, tail bool) error {
 	if err := f.expr(fn, false); err != nil {
 		return err
 	}
+	f.heads++
 	for i, a := range args {
 		if err := f.expr(a, false); err != nil {
 			return err
@@ -61,6 +62,7 @@ func (f *fnState) call(n coreform.Node, tail bool) error {
 		op = opTailCall
 	}
 	f.emit(op, int32(len(args)), 0, n)
+	f.heads--
 	f.push(-len(args))
 	f.yield(tail, n) // for a native, whose value comes back here
 	return nil

@@ -24,27 +24,24 @@ func effectPerform(c *Call, a []Value) Value {
 	if !c.Alloc(1) {
 		return Value{}
 	}
-	return coreform.FromOther(&Effect{perform: true, op: op, payload: a[1], k: a[2], span: c.m.spanOf(c.site)})
+	return coreform.FromOther(&Effect{req: &request{op: op, payload: a[1], k: a[2], site: c.site}})
 }
 
 // effectBind: a pure program is continued at once, one that asks later. A
 // sealed error given as the program is the result (the error rule).
 func effectBind(c *Call, a []Value) Value {
 	e, ok := a[0].AsOther().(*Effect)
-	if !ok || !isFn(a[1]) {
+	f, isFn := a[1].AsOther().(*Fn)
+	if !ok || !isFn {
 		return c.TypeError()
 	}
-	if !e.perform {
+	if e.req == nil {
 		return c.callThen(a[1], e.value, lifting{})
 	}
 	if !c.Alloc(2) {
 		return Value{}
 	}
-	return coreform.FromOther(bindTo(e, a[1]))
-}
-
-func bindTo(e *Effect, f Value) *Effect {
-	return &Effect{perform: true, op: e.op, payload: e.payload, k: e.k, span: e.span, binds: &bound{f: f, next: e.binds}}
+	return coreform.FromOther(&Effect{req: e.req, binds: &bound{f: f, next: e.binds}})
 }
 
 // lifting makes a program of whatever the function bound to a pure one gave.

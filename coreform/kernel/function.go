@@ -34,8 +34,10 @@ type proto struct {
 	consts   []Value
 	protos   []*proto
 	captures []capture
-	slots    int // parameters and let variables
-	stack    int // slots and temporaries
+	slots    int   // parameters and let variables
+	stack    int   // slots and temporaries
+	room     int   // pending values at most, functions about to be called aside
+	units    int64 // of a frame
 	unit     *unit
 
 	params    []string

@@ -149,7 +149,7 @@ func (m *Machine) alloc(units int64) bool {
 func (m *Machine) count(units int64) bool {
 	m.lastCount = m.liveUnits()
 	m.sinceCount = units
-	m.nextCount = max(1<<20, m.lastCount)
+	m.nextCount = max(1<<20, min(m.lastCount, max(m.limits.LiveUnits-m.lastCount, m.limits.LiveUnits/8)))
 	if m.lastCount+units > m.limits.LiveUnits {
 		m.exhausted("live-units", m.lastCount+units, m.limits.LiveUnits)
 		return false

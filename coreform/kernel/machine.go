@@ -13,7 +13,8 @@ type Machine struct {
 	stack  []Value // slots and temporaries of all frames
 	sp     int     // above it nothing is alive, where memory may be counted
 	high   int     // above it nothing was ever used in this run
-	frames []frame
+	frames frameStack
+	waits  []resumer // of the frames of natives that wait, innermost last
 	ctx    context.Context
 	limits Limits
 	roots  func(visit func(Value)) // values alive outside the stacks
@@ -23,9 +24,9 @@ type Machine struct {
 	sinceCount int64
 	lastCount  int64
 	nextCount  int64
-	lastPairs  int // how many pairs the last count met
 	pairs      int64
 	nextToken  uint64
+	traces     map[traceKey]*trace
 	calls      uint // for looking at ctx now and then
 
 	// fault ends the run: a *guest.Fatal, ctx's error or a host fault. It is
@@ -34,34 +35,12 @@ type Machine struct {
 	call  Call // the one handed to natives and primitives
 }
 
-// frame is one activation. A frame with a resumer belongs to a native that
-// called a function and waits for its value.
-type frame struct {
-	p    *proto
-	fn   *Fn
-	pc   int
-	base int // first slot
-	ret  int // where on the stack the value goes
-	top  int // how high the stack is after that
-	site site
-	wait resumer
-}
-
-// site is a call in user source.
-type site struct {
-	p  *proto
-	pc int
-}
-
 // resumer continues a native when the function it called has a value. It
 // returns the native's value, or what callThen returns.
 type resumer interface {
 	resume(c *Call, v Value) Value
 	values() []Value // what it holds, for counting memory
 }
-
-// frameUnits is what a frame charges.
-const frameUnits = 4
 
 func newMachine(limits Limits) *Machine {
 	m := &Machine{limits: limits.filled(), nextCount: 1 << 20, nextToken: firstUserToken}
@@ -90,7 +69,8 @@ func (m *Machine) apply(ctx context.Context, f, arg Value) (Value, error) {
 func (m *Machine) enter(ctx context.Context, start func() bool) (v Value, err error) {
 	defer coreform.CatchFault(&err)
 	m.ctx = ctx
-	m.frames = m.frames[:0]
+	m.frames.reset()
+	m.waits = m.waits[:0]
 	m.reserve(1)
 	if running := start(); m.fault == nil && running {
 		m.run()
@@ -108,7 +88,11 @@ func (m *Machine) enter(ctx context.Context, start func() bool) (v Value, err er
 func (m *Machine) reserve(n int) {
 	m.high = max(m.high, n)
 	if n > len(m.stack) {
-		grown := make([]Value, max(n, 2*len(m.stack), 256))
+		size := 2 * len(m.stack)
+		if len(m.stack) > 1<<16 { // both stacks are there while one is copied
+			size = len(m.stack) + len(m.stack)/2
+		}
+		grown := make([]Value, max(n, size, 256))
 		copy(grown, m.stack)
 		m.stack = grown
 	}
@@ -121,10 +105,10 @@ func (m *Machine) pushFrame(fn *Fn, base, ret, top int) bool {
 	m.reserve(base + p.stack)
 	clear(m.stack[base+p.arity : base+p.slots])
 	m.sp = base + p.slots
-	if !m.alloc(frameUnits) {
+	if !m.alloc(p.units) {
 		return false
 	}
-	m.frames = append(m.frames, frame{p: p, fn: fn, base: base, ret: ret, top: top})
+	m.frames.push(frame{p: p, fn: fn, base: int32(base), ret: int32(ret), top: int32(top)})
 	return true
 }
 
@@ -133,16 +117,17 @@ func (m *Machine) pushFrame(fn *Fn, base, ret, top int) bool {
 // a fifth of the speed, because sp, pc and the code live in registers here.
 func (m *Machine) run() {
 	var (
-		fr   = &m.frames[len(m.frames)-1]
+		fr   = m.frames.top()
 		code = fr.p.code
-		pc   = fr.pc
-		sp   = fr.base + fr.p.slots
+		pc   = int(fr.pc)
+		base = int(fr.base)
+		sp   = base + fr.p.slots
 	)
 	for {
 		in := &code[pc]
 		pc++
 		if m.steps += int64(in.steps); m.steps > m.limits.Steps {
-			fr.pc = pc
+			fr.pc = int32(pc)
 			m.work(0)
 			return
 		}
@@ -151,14 +136,14 @@ func (m *Machine) run() {
 			m.stack[sp] = fr.p.consts[in.a]
 			sp++
 		case opLocal:
-			m.stack[sp] = m.stack[fr.base+int(in.a)]
+			m.stack[sp] = m.stack[base+int(in.a)]
 			sp++
 		case opCapture:
 			m.stack[sp] = fr.fn.caps[in.a]
 			sp++
 		case opStore:
 			sp--
-			m.stack[fr.base+int(in.a)] = m.stack[sp]
+			m.stack[base+int(in.a)] = m.stack[sp]
 		case opPop:
 			sp--
 		case opJump:
@@ -170,7 +155,7 @@ func (m *Machine) run() {
 			}
 		case opIntAdd, opIntSub, opIntMul, opIntLt, opIntEq:
 			inl := fr.p.protos[in.a].inline
-			fr.pc, m.sp = pc, sp
+			fr.pc, m.sp = int32(pc), sp
 			v, ok := fastInt(in.op, m.stack[sp-2], m.stack[sp-1])
 			if ok {
 				m.alloc(inl.units)
@@ -185,7 +170,7 @@ func (m *Machine) run() {
 		case opGlobal:
 			c := &fr.p.unit.cells[in.a]
 			if !c.set {
-				fr.pc = pc
+				fr.pc = int32(pc)
 				if v, ok := m.unset(c); ok {
 					m.stack[sp] = v
 					sp++
@@ -205,39 +190,42 @@ func (m *Machine) run() {
 			sp++
 		case opArg:
 			n := int(in.a)
-			fr.pc, m.sp = pc, sp
+			fr.pc, m.sp = int32(pc), sp
 			pushed := false
 			if waitsFor(m.stack[sp-1-n], m.stack[sp-n], n) {
 				m.chargeLevel(sp-1-n, n)
 			} else {
 				pushed = m.applyEarly(sp, n)
-				fr = &m.frames[len(m.frames)-1]
+				fr = m.frames.top()
 			}
 			if m.fault != nil {
 				return
 			}
 			if pushed {
-				code, pc, sp = fr.p.code, fr.pc, fr.base+fr.p.slots
+				code, pc, base = fr.p.code, int(fr.pc), int(fr.base)
+				sp = base + fr.p.slots
 			}
 		case opCall, opTailCall:
 			n := int(in.a)
-			fr.pc, m.sp = pc, sp
+			fr.pc, m.sp = int32(pc), sp
 			pushed := m.invoke(sp, n, in.op == opTailCall)
 			if m.fault != nil {
 				return
 			}
-			fr = &m.frames[len(m.frames)-1]
+			fr = m.frames.top()
 			if pushed {
-				code, pc, sp = fr.p.code, fr.pc, fr.base+fr.p.slots
+				code, pc, base = fr.p.code, int(fr.pc), int(fr.base)
+				sp = base + fr.p.slots
 			} else {
 				sp -= n // an opReturn follows every tail call
 			}
 		case opReturn:
-			if !m.unwind(m.stack[sp-1], &fr, &code, &pc, &sp) {
+			if fr, sp = m.unwind(m.stack[sp-1]); fr == nil {
 				return
 			}
+			code, pc, base = fr.p.code, int(fr.pc), int(fr.base)
 		default:
-			fr.pc, m.sp = pc, sp
+			fr.pc, m.sp = int32(pc), sp
 			if sp = m.slow(fr, in, sp); m.fault != nil {
 				return
 			}
@@ -245,40 +233,39 @@ func (m *Machine) run() {
 	}
 }
 
-// unwind pops the current frame, gives v to what is below and makes the next
-// code frame current. It reports false when there is none, or on a fault.
-func (m *Machine) unwind(v Value, fr **frame, code *[]instr, pc, sp *int) bool {
-	done := m.frames[len(m.frames)-1]
-	m.frames = m.frames[:len(m.frames)-1]
+// unwind pops the current frame, gives v to what is below and returns the next
+// code frame with the height of its stack. It returns nil when there is none, or
+// on a fault.
+func (m *Machine) unwind(v Value) (fr *frame, sp int) {
+	done := *m.frames.top()
+	m.frames.pop()
 	for {
 		m.stack[done.ret] = v
-		if len(m.frames) == 0 {
-			return false
+		if m.frames.len() == 0 {
+			return nil, 0
 		}
-		below := &m.frames[len(m.frames)-1]
-		if below.wait == nil {
-			*fr, *code, *pc, *sp = below, below.p.code, below.pc, done.top
-			return true
+		below := m.frames.top()
+		if below.p != nil {
+			return below, int(done.top)
 		}
 		done = *below
-		m.sp = done.base + 1
+		m.sp = int(done.base) + 1
 		if v = m.resumeTop(v); m.fault != nil {
-			return false
+			return nil, 0
 		}
 		if !m.call.called { // the native is done and its frame popped
 			continue
 		}
-		top := done.base + 1
-		next, ready := m.applyAt(m.placeCall(top), 1, 1, done.base, top, done.site)
+		top := int(done.base) + 1
+		next, ready := m.applyAt(m.placeCall(top), 1, 1, int(done.base), top, done.site)
 		if m.fault != nil {
-			return false
+			return nil, 0
 		}
 		if !ready {
-			f := &m.frames[len(m.frames)-1]
-			*fr, *code, *pc, *sp = f, f.p.code, f.pc, f.base+f.p.slots
-			return true
+			f := m.frames.top()
+			return f, int(f.base) + f.p.slots
 		}
-		v, done = next, frame{ret: done.base, top: top}
+		v, done = next, frame{ret: done.base, top: int32(top)}
 	}
 }
 
@@ -347,7 +334,7 @@ func (m *Machine) closure(fr *frame, p *proto) Value {
 		fn.caps = make([]Value, len(p.captures))
 		for i, c := range p.captures {
 			if c.local {
-				fn.caps[i] = m.stack[fr.base+c.index]
+				fn.caps[i] = m.stack[int(fr.base)+c.index]
 			} else {
 				fn.caps[i] = fr.fn.caps[c.index]
 			}

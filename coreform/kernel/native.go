@@ -8,6 +8,7 @@ import (
 // work, make errors, and call functions. It is valid during the call only.
 type Call struct {
 	m    *Machine
+	op   string // the native or primitive that runs
 	site site
 
 	called bool // a call of f with arg is asked for
@@ -27,7 +28,7 @@ func (c *Call) Work(bytes, nodes int64) bool { return c.m.work(bytes/64 + nodes/
 func (c *Call) WorkSteps(steps int64) bool { return c.m.work(steps) }
 
 // TextUnits is what a new string or bytes value of n bytes takes.
-func TextUnits(n int64) int64 { return 1 + (n+15)/16 }
+func TextUnits(n int64) int64 { return coreform.TextUnits(n) }
 
 // NewStr charges for a string and makes it; the length limit applies.
 func (c *Call) NewStr(s string) Value {
@@ -115,7 +116,7 @@ func (c *Call) Error(code string, context Value) Value {
 
 // ErrorOf seals any payload as an error and remembers where.
 func (c *Call) ErrorOf(payload Value) Value {
-	return coreform.FromOther(&Sealed{token: tokenError, payload: payload, site: c.m.spanOf(c.site)})
+	return coreform.FromOther(&Sealed{token: tokenError, payload: payload, trace: c.m.traceHere(c.op, c.site)})
 }
 
 // TypeError is the sealed error of an argument of the wrong type.

@@ -369,11 +369,12 @@ func (o *oracle) run(forms []coreform.Value, answer func(op string) (v any, fail
 
 // topLevel evaluates a top-level form.
 func (o *oracle) topLevel(f coreform.Value) any {
-	o.units += 4 // a form is run like a call
 	parts, ok := coreform.ListElems(f)
 	if !ok || len(parts) != 3 || !parts[0].IsSym("def") {
+		o.units += callUnits(f, 0) // a form is run like a call
 		return o.eval(f, nil, false)
 	}
+	o.units += callUnits(parts[2], 0)
 	v := o.eval(parts[2], nil, false)
 	if o.fatal == "" {
 		name, _ := parts[1].AsSym()

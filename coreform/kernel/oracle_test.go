@@ -33,6 +33,7 @@ type (
 		body  coreform.Value
 		env   *oEnv
 		lib   bool
+		outer int // parameters of the chain before this one
 	}
 	oNative struct {
 		*oNativeDef
@@ -168,7 +169,7 @@ func (o *oracle) form(p []coreform.Value, env *oEnv, lib bool) any {
 		free := map[string]bool{}
 		freeNames(coreform.List(p...), env, nil, free)
 		o.units += 2 + int64(len(free))
-		return &oClosure{name, p[2], env, lib}
+		return &oClosure{name, p[2], env, lib, 0}
 	case "if":
 		if c := o.eval(p[1], env, lib); c == nil || c == false {
 			return o.eval(p[3], env, lib)
@@ -214,9 +215,13 @@ func (o *oracle) apply(f, a any) any {
 	switch f := f.(type) {
 	case *oClosure:
 		if !isFnForm(f.body) {
-			o.units += 4
+			o.units += callUnits(f.body, f.outer+1)
 		}
-		return o.eval(f.body, &oEnv{f.param, a, f.env}, f.lib)
+		v := o.eval(f.body, &oEnv{f.param, a, f.env}, f.lib)
+		if inner, ok := v.(*oClosure); ok && isFnForm(f.body) {
+			inner.outer = f.outer + 1
+		}
+		return v
 	case *oNative:
 		args := append(f.args[:len(f.args):len(f.args)], a)
 		if len(args) < f.arity {
@@ -234,6 +239,73 @@ func (o *oracle) apply(f, a any) any {
 		return f
 	}
 	return o.stop("core/fatal/not-callable")
+}
+
+// callUnits is what a call of code with that many parameters charges.
+func callUnits(body coreform.Value, params int) int64 {
+	variables := params
+	pending := pendingValues(body, &variables)
+	return 4 + int64(max(0, variables+pending-8))
+}
+
+// pendingValues is how many values code holds at most while it is evaluated, its
+// own included; it counts the let variables on the way.
+func pendingValues(t coreform.Value, lets *int) int {
+	most := 1
+	each := func(ts []coreform.Value) { // evaluated one after the other, all kept
+		for i, e := range ts {
+			most = max(most, i+pendingValues(e, lets))
+		}
+	}
+	switch t.Kind() {
+	case coreform.KindMap:
+		m, _ := t.AsMap()
+		var values []coreform.Value
+		for _, e := range m.All() {
+			values = append(values, e)
+		}
+		each(values)
+	case coreform.KindPair:
+		p, _ := coreform.ListElems(t)
+		switch head, _ := p[0].AsSym(); head {
+		case "quote", "fn":
+		case "if", "begin":
+			for _, e := range p[1:] {
+				most = max(most, pendingValues(e, lets))
+			}
+		case "let":
+			bindings, _ := coreform.ListElems(p[1])
+			for _, b := range bindings {
+				kv, _ := coreform.ListElems(b)
+				most = max(most, pendingValues(kv[1], lets))
+				*lets++
+			}
+			most = max(most, pendingValues(p[2], lets))
+		case "prim":
+			each(p[2:])
+		case "seal", "unseal":
+			each(p[1:])
+		default:
+			var args []coreform.Value
+			for isApplication(t) {
+				p, _ = coreform.ListElems(t)
+				args = append([]coreform.Value{p[1]}, args...)
+				t = p[0]
+			}
+			most = max(most, pendingValues(t, lets))
+			each(args)
+		}
+	}
+	return most
+}
+
+func isApplication(t coreform.Value) bool {
+	p, _ := coreform.ListElems(t)
+	if len(p) != 2 {
+		return false
+	}
+	head, _ := p[0].AsSym()
+	return head != "quote" && head != "begin" && head != "prim"
 }
 
 func isFnForm(t coreform.Value) bool {

@@ -23,7 +23,7 @@ type Program struct {
 
 	started bool
 	k       Value // what the pending request is answered to
-	asked   guest.Span
+	asked   site
 	pending *bound // functions bound after it, the next to run first
 }
 
@@ -138,7 +138,7 @@ func (p *Program) Step(ctx context.Context, task guest.TaskID, answer *guest.Res
 	}
 	for err == nil {
 		e := lift(v)
-		if e.perform {
+		if e.req != nil {
 			return p.ask(e), nil
 		}
 		if p.pending == nil {
@@ -147,7 +147,7 @@ func (p *Program) Step(ctx context.Context, task guest.TaskID, answer *guest.Res
 		}
 		f := p.pending.f
 		p.pending, p.k = p.pending.next, Value{}
-		v, err = p.m.apply(ctx, f, e.value)
+		v, err = p.m.apply(ctx, coreform.FromOther(f), e.value)
 	}
 	return guest.Step{}, err
 }
@@ -158,10 +158,11 @@ func (p *Program) ask(e *Effect) guest.Step {
 	for b := e.binds; b != nil; b = b.next {
 		p.pending = &bound{f: b.f, next: p.pending}
 	}
-	p.k, p.asked = e.k, e.span
-	k := &continuation{k: e.k, pending: p.pending}
+	r := e.req
+	p.k, p.asked = r.k, r.site
+	k := &continuation{k: r.k, pending: p.pending}
 	return guest.Step{Request: &guest.Request{
-		Op: e.op, Payload: e.payload, Span: e.span,
+		Op: r.op, Payload: r.payload, Span: r.site.span(),
 		ContHash: coreform.StateHash(coreform.FromOther(k)),
 	}}
 }
@@ -170,7 +171,7 @@ func (p *Program) ask(e *Effect) guest.Step {
 // that asked.
 func (p *Program) answered(r guest.Response) Value {
 	if r.Kind == guest.RespError {
-		return coreform.FromOther(&Sealed{token: tokenError, payload: r.Value, site: p.asked})
+		return coreform.FromOther(&Sealed{token: tokenError, payload: r.Value, trace: p.m.trace(&traceKey{sites: [traceDepth]site{p.asked}})})
 	}
 	return r.Value
 }
@@ -178,7 +179,10 @@ func (p *Program) answered(r guest.Response) Value {
 func done(v Value) *guest.Done {
 	d := &guest.Done{Value: v, Digest: coreform.StateHash(v)}
 	if payload, ok := IsError(v); ok {
-		d.IsError, d.Payload, d.Span = true, payload, ErrorSite(v)
+		d.IsError, d.Payload = true, payload
+		d.Stack = ErrorTrace(v)
+		d.Span = ErrorSite(v)
+		d.Maker = ErrorMaker(v)
 	}
 	return d
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 
 	"github.com/gcrun/gcrun/coreform"
-	"github.com/gcrun/gcrun/effects/guest"
 )
 
 // Value is a CoreForm value; see package coreform.
@@ -45,9 +44,9 @@ type Sealed struct {
 	payload Value
 	cell    coreform.DigestCell
 
-	// site is where an error was made: the innermost call in user source. It is
-	// a side channel for people; equality, hashes and the program never see it.
-	site guest.Span
+	// trace is where an error was made. It is a side channel for people;
+	// equality, hashes and the program never see it.
+	trace *trace
 }
 
 // TypeName returns "sealed".
@@ -85,14 +84,6 @@ func isError(v Value) bool {
 	return ok && s.token.id == tokenError.id
 }
 
-// ErrorSite returns where a sealed error was made, if that is known.
-func ErrorSite(v Value) guest.Span {
-	if s, ok := v.AsOther().(*Sealed); ok {
-		return s.site
-	}
-	return guest.Span{}
-}
-
 // Contract is a handler with an optional prototype to fall back to.
 type Contract struct {
 	handler   Value
@@ -123,15 +114,18 @@ func (c *Contract) Cell() *coreform.DigestCell { return &c.cell }
 // Effect is an effect program: a value, or a request with its continuation and
 // the functions bound after it.
 type Effect struct {
-	perform bool
-	value   Value // the value of a pure program
+	value Value    // the value of a pure program
+	req   *request // what a program that asks asks first, nil for a pure one
+	binds *bound   // what bind added, last first
+	cell  coreform.DigestCell
+}
 
+// request is shared by a program and those that bind made of it.
+type request struct {
 	op      string
 	payload Value
 	k       Value
-	binds   *bound // what bind added, last first
-	span    guest.Span
-	cell    coreform.DigestCell
+	site    site
 }
 
 // TypeName returns "effect-program".
@@ -141,18 +135,23 @@ func (e *Effect) TypeName() string { return "effect-program" }
 func (e *Effect) Equality() coreform.Equality { return coreform.EqualNever }
 
 // Op returns the operation of a program that asks, else "".
-func (e *Effect) Op() string { return e.op }
+func (e *Effect) Op() string {
+	if e.req == nil {
+		return ""
+	}
+	return e.req.op
+}
 
 // Parts returns the value, or the request and everything bound to it.
 func (e *Effect) Parts() ([]byte, []Value) {
-	if !e.perform {
+	if e.req == nil {
 		return []byte{0}, []Value{e.value}
 	}
-	kids := []Value{e.payload, e.k}
+	kids := []Value{e.req.payload, e.req.k}
 	if e.binds != nil {
 		kids = append(kids, coreform.FromOther(e.binds))
 	}
-	return append([]byte{1}, e.op...), kids
+	return append([]byte{1}, e.req.op...), kids
 }
 
 // Cell holds the state hash.
@@ -173,7 +172,7 @@ func lift(v Value) *Effect {
 // (next is what runs after). Each node remembers its state hash, so hashing a
 // continuation costs what changed, however many binds are pending.
 type bound struct {
-	f    Value
+	f    *Fn
 	next *bound
 	cell coreform.DigestCell
 }
@@ -187,9 +186,9 @@ func (b *bound) Equality() coreform.Equality { return coreform.EqualNever }
 // Parts returns the function and the rest.
 func (b *bound) Parts() ([]byte, []Value) {
 	if b.next == nil {
-		return []byte{0}, []Value{b.f}
+		return []byte{0}, []Value{coreform.FromOther(b.f)}
 	}
-	return []byte{1}, []Value{b.f, coreform.FromOther(b.next)}
+	return []byte{1}, []Value{coreform.FromOther(b.f), coreform.FromOther(b.next)}
 }
 
 // Cell holds the state hash.

@@ -2,6 +2,8 @@ package prelude_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/gcrun/gcrun/coreform"
 	"github.com/gcrun/gcrun/coreform/kernel"
 	"github.com/gcrun/gcrun/effects/guest"
+	"github.com/gcrun/gcrun/internal/testkit"
 )
 
 // limitOf runs a source that must end in a limit and returns its dimension.
@@ -31,36 +34,15 @@ func limitOf(t *testing.T, src string, limits kernel.Limits) string {
 //
 // spec: LIM-MEM-2
 func TestGrowthEndsInALimit(t *testing.T) {
-	for name, src := range map[string]string{
-		"doubling string":  `(def f (fn (s) (f (core/str::concat s s)))) (f "x")`,
-		"doubling bytes":   `(def f (fn (s) (f (core/bytes::concat s s)))) (f b"x")`,
-		"joined":           `(def f (fn (s) (f (core/str::join (core/vec::push (core/vec::push [] s) s) s)))) (f "x")`,
-		"joined bytes":     `(def f (fn (s) (f (core/bytes::join (core/vec::push (core/vec::push [] s) s))))) (f b"x")`,
-		"repeated":         `(core/str::repeat "x" 9223372036854775807)`,
-		"repeated string":  `(core/str::repeat (core/str::repeat "x" 1000000) 9223372036854775807)`,
-		"hex of hex":       `(def f (fn (s) (f (core/bytes::to-hex (core/str::to-utf8 s))))) (f "x")`,
-		"escapes":          `(def f (fn (s) (f (core/coreform::escape-str s)))) (f "\"")`,
-		"escaped bytes":    `(def f (fn (s) (f (core/str::to-utf8 (core/coreform::escape-bytes s))))) (f b"\xFF\"")`,
-		"powers":           `(def f (fn (n) (f (core/int::mul n n)))) (f 3)`,
-		"sums":             `(def f (fn (n) (f (core/int::add n n)))) (f 3)`,
-		"list":             `(def f (fn (l) (f (core/list::cons 1 l)))) (f nil)`,
-		"vector":           `(def f (fn (v) (f (core/vec::push v v)))) (f [])`,
-		"vector of ints":   `(def f (fn (v i) (f (core/vec::push v i) (core/int::add i 1)))) (f [] 0)`,
-		"map":              `(def f (fn (m i) (f (core/map::put m i i) (core/int::add i 1)))) (f {} 0)`,
-		"appended vectors": `(def f (fn (v) (f (core/vec::append v v)))) (f [1])`,
-		"closures":         `(def f (fn (g) (f (fn (x) g)))) (f 1)`,
-		"partial calls":    `(def k (fn (a b) a)) (def f (fn (g) (f (k g)))) (f 1)`,
-		"seals":            `(def t (seal)) (def f (fn (g) (f (seal g t)))) (f 1)`,
-		"errors":           `(def f (fn (g) (f (core/error::make g g g)))) (f 1)`,
-		"contracts":        `(def f (fn (c) (f (core/contract::extend c {} nil)))) (f core/contract::genesis)`,
-		"binds":            `(def f (fn (p) (f (core/effect::map p (fn (x) x))))) (f (core/fs::read "a"))`,
-		"symbols":          `(def f (fn (l i) (f (core/list::cons (core/sym::from-str (core/str::concat (core/str::repeat "x" 1000000) (core/int::to-str i))) l) (core/int::add i 1)))) (f nil 0)`,
-		"recursion":        `(def f (fn (x) (core/int::add 1 (f x)))) (f 0)`,
-		"parsed":           `(def f (fn (s l) (f s (core/list::cons (core/coreform::parse-module s) l)))) (f (core/str::repeat "x " 10000) nil)`,
-	} {
+	for _, path := range testkit.Files(t, filepath.Join(testkit.Root(t), "testdata", "growth", "*.gc")) {
+		name := strings.TrimSuffix(filepath.Base(path), ".gc")
+		src, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
-			got := limitOf(t, src, kernel.Limits{LiveUnits: 1 << 20, Steps: 30_000_000})
+			got := limitOf(t, string(src), kernel.Limits{LiveUnits: 1 << 20, Steps: 30_000_000})
 			if got != "live-units" && (got != "steps" || name != "powers" && name != "sums") {
 				t.Errorf("stopped by %s", got)
 			}

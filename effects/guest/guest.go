@@ -96,6 +96,8 @@ type Done struct {
 	IsError bool           // Value is sealed with ERROR
 	Payload coreform.Value // the payload of the sealed error
 	Span    Span           // where a sealed error was made, if known
+	Stack   []Frame        // the calls under which it was made, innermost first, if known
+	Maker   string         // the primitive or native that made it, "" if none or unknown
 }
 
 // RespKind tells a plain answer from one the program sees as a sealed error.
