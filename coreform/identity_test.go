@@ -91,7 +91,7 @@ func TestBlobOrder(t *testing.T) {
 //
 // spec: CF-STATE-4
 func TestStateHashLayout(t *testing.T) {
-	d := digest.NewDomain("gcrun 2026-11 state hash, profile 0")
+	d := digest.NewDomain("gcrun 2026-12 state hash, profile 1")
 	eight := func(n byte) []byte { return []byte{0, 0, 0, 0, 0, 0, 0, n} }
 	one := append([]byte{3}, eight(1)...)
 	pair := d.Sum([]byte{0x11}, one, []byte{0})
@@ -114,7 +114,7 @@ func TestStateHashLayout(t *testing.T) {
 		{coreform.Vec(coreform.Int(1), coreform.Sym("a")), d.Sum([]byte{0x12}, eight(2), leaf[:])},
 		{coreform.Vec(), d.Sum([]byte{0x12}, eight(0))},
 		{coreform.MapOf(coreform.Entry{Key: coreform.Int(1), Value: coreform.List(coreform.Int(1))}), d.Sum([]byte{0x15, 1}, one, []byte{8}, pair[:])},
-		{coreform.FromOther(&token{id: 4}), d.Sum([]byte{0x18, 0, 0, 0, 5}, []byte("token"), []byte{0, 0, 0, 1, 4})},
+		{coreform.FromOther(&token{id: 4}), d.Sum([]byte{0x19, 0, 0, 0, 5}, []byte("token"), []byte{0, 0, 0, 1, 4})},
 	} {
 		if got := coreform.StateHash(c.v); got != c.want {
 			t.Errorf("%s: %s, want %s", coreform.FormatLossy(c.v, 60), got, c.want)

@@ -8,11 +8,12 @@ import (
 	"github.com/gcrun/gcrun/internal/digest"
 )
 
-// StateHashProfile is the number of the state-hash profile this package
-// computes. Profile 0 is the profile of development logs; it is not frozen.
+// StateHashProfile is the number of the state-hash profile that logs name. The
+// hashes are those of profile 1, which gets its number when it is frozen, with
+// the log format; until then logs say 0. (spec/state-hash.md)
 const StateHashProfile = 0
 
-var stateDomain = digest.NewDomain("gcrun 2026-11 state hash, profile 0")
+var stateDomain = digest.NewDomain("gcrun 2026-12 state hash, profile 1")
 
 // DigestCell remembers a digest. It may be read and filled concurrently. The
 // zero cell is empty.

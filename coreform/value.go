@@ -38,16 +38,17 @@ func (k Kind) String() string {
 // cannot be observed (the reference system has two, which leak).
 type Value struct {
 	// ref holds what does not fit in num. Nil has a nil ref; Booleans and
-	// integers of 64 bits have typed nil pointers as tags, so that making one
-	// allocates nothing. (A 16-byte Value needs package unsafe; measured gains
+	// integers of 64 bits have typed pointers as tags, nil ones unless they are
+	// marked (see Origin), so that making one allocates nothing. Of all other
+	// values num holds the mark. (A 16-byte Value needs package unsafe; measured gains
 	// did not justify it in a program whose subject is safety.)
 	ref any
 	num int64
 }
 
 type (
-	boolTag struct{}
-	intTag  struct{}
+	boolTag struct{ origin Origin }
+	intTag  struct{ origin Origin }
 )
 
 // Symbol is the heap part of a symbol value.

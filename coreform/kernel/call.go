@@ -116,7 +116,7 @@ func (m *Machine) applyAt(at, count, skip, ret, top int, where site) (v Value, d
 		if m.fault != nil || !done && !c.called {
 			return Value{}, false
 		}
-		if c.called && c.then != nil && !m.pushWait(c.then, ret, top, where) {
+		if c.called && c.then != nil && !m.pushWait(m.stack[at].AsOther().(*Fn), c.then, ret, top, where) {
 			return Value{}, false
 		}
 		for !c.called && m.frames.len() > depth { // our natives wait for v
@@ -136,11 +136,11 @@ func (m *Machine) applyAt(at, count, skip, ret, top int, where site) (v Value, d
 }
 
 // pushWait adds the frame of a native that waits for the value of a call.
-func (m *Machine) pushWait(then resumer, ret, top int, where site) bool {
+func (m *Machine) pushWait(native *Fn, then resumer, ret, top int, where site) bool {
 	if !m.alloc(frameUnits) {
 		return false
 	}
-	m.frames.push(frame{base: int32(top), ret: int32(ret), top: int32(top), site: where})
+	m.frames.push(frame{fn: native, base: int32(top), ret: int32(ret), top: int32(top), site: where})
 	m.waits = append(m.waits, then)
 	return true
 }
@@ -219,6 +219,9 @@ func (m *Machine) tailCall(fn *Fn, first, count int, where site) bool {
 	copy(m.stack[base+k:], m.stack[first:first+count])
 	copy(m.stack[base:], fn.args)
 	fr.p, fr.fn, fr.pc, fr.site = p, fn, 0, where
+	if m.watch != nil {
+		m.turnTo(p.name)
+	}
 	return true
 }
 
@@ -236,6 +239,9 @@ func (m *Machine) native(fn *Fn, args []Value, where site) (v Value, done bool) 
 	}
 	c := &m.call
 	c.op, c.site = n.Name, where
+	if m.watch != nil {
+		return m.watchNative(n, args)
+	}
 	v = n.Fn(c, args)
 	return v, !c.called
 }
@@ -254,6 +260,9 @@ func (m *Machine) primitive(p *primitive, args []Value, units int64) Value {
 		if p.errors>>i&1 == 0 && isError(a) {
 			return a
 		}
+	}
+	if m.watch != nil {
+		return m.watch.result(flows[p.name], args, p.fn(c, args))
 	}
 	return p.fn(c, args)
 }

@@ -32,6 +32,7 @@ const (
 	opPrim                     // a: primitive, b: arguments     v1 … vb → v
 	opInline                   // a: primitive, b: inlined call  v1 … vn → v
 	opBadPrim                  // a: constant name, b: arguments: fatal
+	opBranch                   //                    v → v; before opJumpFalse of code that is watched
 	opNewToken                 //                      → token
 	opSeal                     //                 v t  → sealed
 	opUnseal                   //                 v t  → v

@@ -1,7 +1,10 @@
 package kernel
 
 import (
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gcrun/gcrun/coreform"
 	"github.com/gcrun/gcrun/effects/guest"
@@ -21,6 +24,14 @@ type unit struct {
 	refAt   map[string]int32
 	name    string // definition being compiled
 	chains  int    // fn chains compiled so far, for ordinals in library code
+
+	loaded bool // all forms were evaluated
+	coarse bool // a name is defined twice, or was looked up before its definition
+
+	mu        sync.Mutex // of what follows: hashes may be asked for by anyone
+	grain     grain
+	defs      map[string]*written
+	defHashes map[string]digest.Digest
 }
 
 // cell holds a module-level binding. It is empty until its def ran.
@@ -46,10 +57,11 @@ type fnState struct {
 	unit    *unit
 	outer   *fnState
 	p       *proto
-	scope   []local // innermost last
-	pending int32   // visits not yet charged to an instruction
-	depth   int     // temporaries on the stack
-	heads   int     // of these, functions whose arguments are being evaluated
+	scope   []local         // innermost last
+	refs    map[string]bool // names of module and library that are used
+	pending int32           // visits not yet charged to an instruction
+	depth   int             // temporaries on the stack
+	heads   int             // of these, functions whose arguments are being evaluated
 }
 
 type local struct {
@@ -64,6 +76,7 @@ func compileForm(u *unit, n coreform.Node) (*proto, error) {
 	if name, expr, ok := definitionOf(n); ok {
 		u.name, f.p.name = name, name
 		if err = f.expr(expr, false); err == nil {
+			u.define(name, expr.Term, slices.Sorted(maps.Keys(f.refs)))
 			f.emit(opDefine, int32(u.names[name]), 0, n)
 			f.emit(opReturn, 0, 0, n)
 		}
@@ -165,16 +178,30 @@ func (f *fnState) resolve(name string) (opcode, int32) {
 		return op, int32(at)
 	}
 	u := f.unit
-	if at, ok := u.names[name]; ok {
-		return opGlobal, int32(at)
-	}
-	if d := u.lib.find(name); d != nil {
-		return opDefinition, u.ref(d)
-	}
-	if strings.HasPrefix(name, ":") {
+	at, inModule := u.names[name]
+	d := u.lib.find(name)
+	if !inModule && d == nil && strings.HasPrefix(name, ":") {
 		return opConst, f.constant(coreform.Sym(name))
 	}
+	f.uses(name)
+	switch {
+	case inModule:
+		return opGlobal, int32(at)
+	case d != nil:
+		return opDefinition, u.ref(d)
+	}
 	return opGlobal, int32(u.cell(name))
+}
+
+// uses notes that the code being compiled, and all code around it, depends on a
+// name of the module or library.
+func (f *fnState) uses(name string) {
+	for ; f != nil; f = f.outer {
+		if f.refs == nil {
+			f.refs = make(map[string]bool)
+		}
+		f.refs[name] = true
+	}
 }
 
 func (f *fnState) lexical(name string) (op opcode, at int, ok bool) {
@@ -295,6 +322,9 @@ func (f *fnState) fail(n coreform.Node, code, message, hint string) error {
 func (f *fnState) conditional(n coreform.Node, tail bool) error {
 	if err := f.expr(n.Kids[1], false); err != nil {
 		return err
+	}
+	if f.unit.lib.watches() {
+		f.emit(opBranch, 0, 0, n)
 	}
 	jumpElse := f.emit(opJumpFalse, 0, 0, n)
 	f.push(-1)

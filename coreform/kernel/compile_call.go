@@ -1,6 +1,11 @@
 package kernel
 
-import "github.com/gcrun/gcrun/coreform"
+import (
+	"maps"
+	"slices"
+
+	"github.com/gcrun/gcrun/coreform"
+)
 
 // closure compiles a chain of unary fn forms as one proto.
 func (f *fnState) closure(n coreform.Node, tail bool) error {
@@ -13,7 +18,7 @@ func (f *fnState) closure(n coreform.Node, tail bool) error {
 		param, _ := body.Kids[1].Kids[0].Term.AsSym()
 		body = body.Kids[2]
 		p.params = append(p.params, param)
-		p.bodies = append(p.bodies, coreform.StateHash(body.Term))
+		p.bodies = append(p.bodies, body.Term)
 		inner.scope = append(inner.scope, local{param, p.arity})
 		p.arity++
 	}
@@ -23,6 +28,7 @@ func (f *fnState) closure(n coreform.Node, tail bool) error {
 		return err
 	}
 	p.seal()
+	p.refs = slices.Sorted(maps.Keys(inner.refs))
 	p.noteInline()
 	f.p.protos = append(f.p.protos, p)
 	f.emit(opClosure, int32(len(f.p.protos)-1), 0, n)
@@ -43,6 +49,7 @@ func (f *fnState) call(n coreform.Node, tail bool) error {
 		args[i], args[j] = args[j], args[i]
 	}
 	if in := f.inlinable(fn, len(args)); in != nil {
+		f.uses(in.name)
 		return f.inlineCall(in, n, args, tail)
 	}
 	if err := f.expr(fn, false); err != nil {
@@ -81,7 +88,7 @@ func isSpecial(name string) bool {
 // would, so that nothing but time tells them apart.
 func (f *fnState) inlinable(fn coreform.Node, nargs int) *proto {
 	name, ok := fn.Term.AsSym()
-	if !ok {
+	if !ok || f.unit.lib.watches() {
 		return nil
 	}
 	if d := f.libraryName(name); d != nil {

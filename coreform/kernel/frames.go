@@ -1,7 +1,8 @@
 package kernel
 
 // frame is one activation. A frame without code belongs to a native that called
-// a function and waits for its value with the resumer on top of Machine.waits.
+// a function and waits for its value with the resumer on top of Machine.waits; fn
+// is that native.
 // Endless recursion is made of frames, so they are kept small.
 type frame struct {
 	p    *proto
@@ -12,6 +13,9 @@ type frame struct {
 	ret  int32 // where on the stack the value goes
 	top  int32 // how high the stack is after that
 }
+
+// name is the definition a frame belongs to.
+func (f *frame) name() string { return f.fn.proto.name }
 
 // site is a call in user source.
 type site struct {

@@ -41,7 +41,9 @@ type proto struct {
 	unit     *unit
 
 	params    []string
-	bodies    []digest.Digest // state hash of the body below each parameter
+	bodies    []Value  // the expression below each parameter
+	refs      []string // names of module and library the code uses, sorted
+	hashes    []*digest.Digest
 	usedParam []bool
 
 	lib     *definition // set for the function of a library definition
@@ -79,23 +81,23 @@ func (f *Fn) Name() string { return f.proto.name }
 
 func (f *Fn) remaining() int { return f.proto.arity - len(f.args) }
 
-// Parts returns what the rest of a run can depend on (state hash profile 0):
-// the code and what is captured. Library functions enter by name and revision,
-// so that it does not matter which are native; user functions by module and
-// code, the module standing for all definitions reachable from it. The names of
-// the captured variables belong to the code: which names of a body are variables
-// is decided around it.
+// Parts returns what the rest of a run can depend on: the code and what is
+// captured. Library functions enter by name and revision, so that it does not
+// matter which are native; user functions by their code, in which names of the
+// module stand for what they are defined as. The names of the captured variables
+// belong to the code: which names of a body are variables is decided around it.
+// (spec SH-FN)
 func (f *Fn) Parts() ([]byte, []Value) {
 	p := f.proto
 	if p.native != nil || p.lib != nil {
-		return libraryLabel(p.name, -1), f.args
+		return p.libraryLabel(-1), f.args
 	}
 	var label []byte
 	if k := len(f.args); p.unit.library {
-		label = binary.BigEndian.AppendUint32(libraryLabel(p.name, p.ordinal), uint32(k))
+		label = binary.BigEndian.AppendUint32(p.libraryLabel(p.ordinal), uint32(k))
 	} else {
-		label = append([]byte("fn\x00"), p.unit.hash[:]...)
-		label = appendName(append(label, p.bodies[k][:]...), p.params[k])
+		code := p.codeHash(k)
+		label = append([]byte{labelUser}, code[:]...)
 	}
 	vars := f.captured()
 	values := make([]Value, len(vars))
@@ -105,11 +107,29 @@ func (f *Fn) Parts() ([]byte, []Value) {
 	return label, values
 }
 
-func libraryLabel(name string, ordinal int) []byte {
-	label := append([]byte("lib\x00"), name...)
-	label = append(label, 0)
-	label = binary.BigEndian.AppendUint32(label, libraryRevision)
+// The first byte of a function's label.
+const (
+	labelUser    = 1
+	labelLibrary = 2
+)
+
+// libraryLabel names code of the library: the function of a definition (ordinal
+// -1), or a chain of fn forms inside it, counted from 0 in the order of the text.
+func (p *proto) libraryLabel(ordinal int) []byte {
+	h := libraryHash(p.name, p.revision())
+	label := append([]byte{labelLibrary}, h[:]...)
 	return binary.BigEndian.AppendUint32(label, uint32(int32(ordinal)))
+}
+
+// revision is that of the library definition the code belongs to.
+func (p *proto) revision() uint32 {
+	switch {
+	case p.native != nil:
+		return p.native.revision()
+	case p.lib != nil:
+		return p.lib.revision()
+	}
+	return p.unit.lib.find(p.name).revision()
 }
 
 func appendName(b []byte, name string) []byte {

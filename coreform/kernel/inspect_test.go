@@ -15,6 +15,7 @@ func TestDescribe(t *testing.T) {
 	lib, err := kernel.NewLibrary(
 		[]kernel.Native{{Name: "n/two", Arity: 2, Errors: 2, Fn: id}},
 		[]kernel.Constant{{Name: "n/seven", Value: coreform.Int(7)}},
+		nil,
 		"(def n/three (fn (a b c) a)) (def n/same n/three) (def n/nil nil)")
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +52,7 @@ func TestDescribePrimitive(t *testing.T) {
 	if len(names) == 0 {
 		t.Fatal("there are no primitives")
 	}
-	lib, err := kernel.NewLibrary(nil, nil)
+	lib, err := kernel.NewLibrary(nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,15 +8,15 @@ import (
 	"github.com/gcrun/gcrun/coreform"
 )
 
-// libraryRevision enters the state hash of every library function (profile 0:
-// one revision for the whole library).
-const libraryRevision = 1
-
 // Library is the set of definitions a program sees beside its own: natives
 // written in Go and definitions written in CoreForm. It is immutable, compiled
 // piece by piece when first used, and safe for concurrent use by many programs.
 type Library struct {
 	defs map[string]*definition
+
+	isWatched   bool // code is compiled for programs that are watched
+	watched     *Library
+	watchedOnce sync.Once
 }
 
 // Native is a library function written in Go.
@@ -29,7 +29,13 @@ type Native struct {
 	// Errors says which arguments may be sealed errors: bit i for argument i.
 	// An error in any other place is the result, and Fn is not called.
 	Errors uint32
+	// Revision is what the function means: it is raised when the same arguments
+	// can give another result, and enters the state hash of every program that
+	// uses the function. 0 stands for 1.
+	Revision uint32
 }
+
+func (n *Native) revision() uint32 { return max(1, n.Revision) }
 
 // definition is one name of a library.
 type definition struct {
@@ -41,6 +47,20 @@ type definition struct {
 	err   error
 
 	native *Native
+	rev    uint32 // of a definition in CoreForm; 0 stands for 1
+}
+
+// isConstant reports whether the definition is a value that was given.
+func (d *definition) isConstant() bool {
+	return d.native == nil && len(d.expr.Kids) == 0 && d.expr.End == 0
+}
+
+// revision is the semantic revision of the definition.
+func (d *definition) revision() uint32 {
+	if d.native != nil {
+		return d.native.revision()
+	}
+	return max(1, d.rev)
 }
 
 // Constant is a library name bound to a value that exists before anything runs.
@@ -51,9 +71,10 @@ type Constant struct {
 
 // NewLibrary makes a library of natives, constants and CoreForm sources, each a
 // module of (def name expr) forms where expr is a function, a literal or another
-// name. It takes ownership of natives. The error is about the sources and means a
+// name. revisions has the semantic revisions of those definitions that are not 1.
+// It takes ownership of natives. The error is about the sources and means a
 // fault in gcrun.
-func NewLibrary(natives []Native, constants []Constant, sources ...string) (*Library, error) {
+func NewLibrary(natives []Native, constants []Constant, revisions map[string]uint32, sources ...string) (*Library, error) {
 	l := &Library{defs: make(map[string]*definition)}
 	for _, k := range constants {
 		d := &definition{name: k.Name, value: k.Value}
@@ -81,7 +102,7 @@ func NewLibrary(natives []Native, constants []Constant, sources ...string) (*Lib
 			if !ok {
 				return nil, fmt.Errorf("library source: form at byte %d is not a def", form.Off)
 			}
-			if err := l.add(&definition{name: name, expr: expr}); err != nil {
+			if err := l.add(&definition{name: name, expr: expr, rev: revisions[name]}); err != nil {
 				return nil, err
 			}
 		}
@@ -119,6 +140,9 @@ func (l *Library) Check() error {
 	}
 	return nil
 }
+
+// watches reports whether code is compiled for programs that are watched.
+func (l *Library) watches() bool { return l != nil && l.isWatched }
 
 func (l *Library) find(name string) *definition {
 	if l == nil {

@@ -26,6 +26,10 @@ type Machine struct {
 	nextCount  int64
 	pairs      int64
 	nextToken  uint64
+	watch      *watch            // of a program that is watched
+	loading    *string           // the definition being loaded, nil afterwards
+	seals      map[string]uint64 // seals made so far while each was loading
+	runSeals   uint64            // and since
 	traces     map[traceKey]*trace
 	calls      uint // for looking at ctx now and then
 
@@ -109,6 +113,9 @@ func (m *Machine) pushFrame(fn *Fn, base, ret, top int) bool {
 		return false
 	}
 	m.frames.push(frame{p: p, fn: fn, base: int32(base), ret: int32(ret), top: int32(top)})
+	if m.watch != nil {
+		m.turnTo(p.name)
+	}
 	return true
 }
 
@@ -171,7 +178,7 @@ func (m *Machine) run() {
 			c := &fr.p.unit.cells[in.a]
 			if !c.set {
 				fr.pc = int32(pc)
-				if v, ok := m.unset(c); ok {
+				if v, ok := m.unset(fr.p.unit, c); ok {
 					m.stack[sp] = v
 					sp++
 					continue
@@ -245,6 +252,9 @@ func (m *Machine) unwind(v Value) (fr *frame, sp int) {
 			return nil, 0
 		}
 		below := m.frames.top()
+		if m.watch != nil {
+			m.turn(m.watch.cost(below.name()))
+		}
 		if below.p != nil {
 			return below, int(done.top)
 		}
@@ -271,8 +281,12 @@ func (m *Machine) unwind(v Value) (fr *frame, sp int) {
 
 // unset is the value of a cell whose def has not run: the library binding of
 // that name, else the run ends.
-func (m *Machine) unset(c *cell) (Value, bool) {
+func (m *Machine) unset(u *unit, c *cell) (Value, bool) {
+	u.coarse = true
 	if c.fallback != nil {
+		u.mu.Lock()
+		u.coarse = true
+		u.mu.Unlock()
 		v, err := c.fallback.load()
 		if err != nil {
 			m.fault = err
@@ -305,10 +319,12 @@ func (m *Machine) slow(fr *frame, in *instr, sp int) int {
 	case opBadPrim:
 		name, _ := fr.p.consts[in.a].AsSym()
 		m.fault = m.fatal("core/fatal/unknown-primitive", "there is no primitive "+name, "check its spelling; spec/language.md lists them")
+	case opBranch: // opJump or nothing follows, in code that is watched
+		m.decide(m.stack[sp-1])
+		return sp
 	case opNewToken:
 		if m.alloc(1) {
-			v = coreform.FromOther(&Token{id: m.nextToken})
-			m.nextToken++
+			v = coreform.FromOther(m.newToken())
 		}
 	case opSeal:
 		n = 2
@@ -355,6 +371,22 @@ func (m *Machine) mapLiteral(template Value, values []Value) Value {
 	return coreform.MapOf(es...)
 }
 
+func (m *Machine) newToken() *Token {
+	t := &Token{id: m.nextToken}
+	m.nextToken++
+	if m.loading == nil {
+		t.origin, t.ordinal = tokenRunning, m.runSeals
+		m.runSeals++
+		return t
+	}
+	if m.seals == nil {
+		m.seals = make(map[string]uint64)
+	}
+	t.origin, t.def, t.ordinal = tokenLoading, *m.loading, m.seals[*m.loading]
+	m.seals[*m.loading]++
+	return t
+}
+
 func (m *Machine) sealWith(v, token Value) Value {
 	t, ok := token.AsOther().(*Token)
 	if !ok {
@@ -372,6 +404,9 @@ func (m *Machine) unsealWith(v, token Value) Value {
 		return m.typeErrorUnless(token)
 	}
 	p, _ := unseal(v, t)
+	if m.watch != nil {
+		p = m.watch.result(flowOuter, []Value{v}, p)
+	}
 	return p
 }
 

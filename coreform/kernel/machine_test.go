@@ -23,7 +23,7 @@ const testLibrary = `
 
 func load(t testing.TB, src string, limits kernel.Limits) *kernel.Program {
 	t.Helper()
-	lib, err := kernel.NewLibrary(kernel.CoreNatives(), nil, testLibrary)
+	lib, err := kernel.NewLibrary(kernel.CoreNatives(), nil, nil, testLibrary)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestFatal(t *testing.T) {
 		}
 	}
 	// Nested def is found before anything runs.
-	lib, _ := kernel.NewLibrary(nil, nil)
+	lib, _ := kernel.NewLibrary(nil, nil, nil)
 	_, err := kernel.Load("t.gc", []byte("((fn (y) y) (def x 1))"), lib, kernel.Limits{})
 	var le *kernel.LoadError
 	if !errors.As(err, &le) || le.Span.Off != 12 {

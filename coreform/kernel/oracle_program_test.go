@@ -359,7 +359,7 @@ func oracleDefinitions(t *testing.T) map[string]any {
 // spec: LANG-EVAL-1, LANG-EVAL-2, LANG-EVAL-6, LANG-FORM-2, LANG-FORM-3,
 // LANG-FORM-4, LANG-ERR-1, LANG-STEP-1, LIM-MEM-1
 func TestMachineAgainstOracle(t *testing.T) {
-	lib, err := kernel.NewLibrary(kernel.CoreNatives(), nil, oracleLibrary)
+	lib, err := kernel.NewLibrary(kernel.CoreNatives(), nil, nil, oracleLibrary)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,6 +61,9 @@ func Load(name string, src []byte, lib *Library, limits Limits) (*Program, error
 		return nil, err
 	}
 	p.m.roots = p.eachRoot
+	if lib.watches() {
+		p.m.watch = newWatch()
+	}
 	return p, nil
 }
 
@@ -117,10 +120,15 @@ func (p *Program) Eval(ctx context.Context) (Value, error) {
 	v := Value{}
 	for _, form := range p.forms {
 		var err error
+		p.m.loading = &form.name // "" for a form that is no definition
 		if v, err = p.m.runForm(ctx, form); err != nil {
 			return Value{}, err
 		}
 	}
+	p.m.loading = nil
+	p.unit.mu.Lock()
+	p.unit.loaded = true
+	p.unit.mu.Unlock()
 	return v, nil
 }
 
@@ -170,6 +178,15 @@ func (p *Program) ask(e *Effect) guest.Step {
 // answered is the value of a response. An error answer belongs to the place
 // that asked.
 func (p *Program) answered(r guest.Response) Value {
+	v := p.answerValue(r)
+	if w := p.m.watch; w != nil {
+		v = v.WithOrigin(w.of(w.answered))
+		w.answered++
+	}
+	return v
+}
+
+func (p *Program) answerValue(r guest.Response) Value {
 	if r.Kind == guest.RespError {
 		return coreform.FromOther(&Sealed{token: tokenError, payload: r.Value, trace: p.m.trace(&traceKey{sites: [traceDepth]site{p.asked}})})
 	}

@@ -270,7 +270,7 @@ func (n *naive) module(t *rapid.T, src string) {
 }
 
 func runMachine(t *rapid.T, src string) (value string, steps int64, code string) {
-	lib, err := kernel.NewLibrary(nil, nil, strings.Replace(testLibrary, "(def core/effect::then (fn (p q) (core/effect::bind p (fn (x) q))))", "", 1))
+	lib, err := kernel.NewLibrary(nil, nil, nil, strings.Replace(testLibrary, "(def core/effect::then (fn (p q) (core/effect::bind p (fn (x) q))))", "", 1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,25 @@ import (
 type Value = coreform.Value
 
 // Token is a seal: an unforgeable name. Two tokens are equal iff their ids are.
+//
+// What it hashes as is its origin: the definition that was loading when it was
+// made and how many seals that had made before, or how many the run had made
+// since loading. So a seal does not change when an unrelated one is added.
 type Token struct {
-	id   uint64
-	cell coreform.DigestCell
+	id      uint64
+	origin  tokenOrigin
+	def     string // of the definition that was loading
+	ordinal uint64
+	cell    coreform.DigestCell
 }
+
+type tokenOrigin uint8
+
+const (
+	tokenProtocol tokenOrigin = iota
+	tokenLoading
+	tokenRunning
+)
 
 // The protocol tokens. Programs cannot get hold of them, only mint values
 // sealed with them through core/protocol::*. User tokens start at firstUserToken.
@@ -31,8 +46,17 @@ func (t *Token) TypeName() string { return "seal-token" }
 // Equality says that tokens are compared by id.
 func (t *Token) Equality() coreform.Equality { return coreform.EqualParts }
 
-// Parts returns the id.
-func (t *Token) Parts() ([]byte, []Value) { return binary.BigEndian.AppendUint64(nil, t.id), nil }
+// Parts returns the origin, which no two tokens of a run share.
+func (t *Token) Parts() ([]byte, []Value) { return t.label(), nil }
+
+func (t *Token) label() []byte {
+	n := t.ordinal
+	if t.origin == tokenProtocol {
+		n = t.id
+	}
+	b := binary.BigEndian.AppendUint64([]byte{byte(t.origin)}, n)
+	return append(b, t.def...)
+}
 
 // Cell holds the state hash.
 func (t *Token) Cell() *coreform.DigestCell { return &t.cell }
@@ -55,10 +79,8 @@ func (s *Sealed) TypeName() string { return "sealed" }
 // Equality says that sealed values are compared by token and payload.
 func (s *Sealed) Equality() coreform.Equality { return coreform.EqualParts }
 
-// Parts returns the token id and the payload.
-func (s *Sealed) Parts() ([]byte, []Value) {
-	return binary.BigEndian.AppendUint64(nil, s.token.id), []Value{s.payload}
-}
+// Parts returns the token's label and the payload.
+func (s *Sealed) Parts() ([]byte, []Value) { return s.token.label(), []Value{s.payload} }
 
 // Cell holds the state hash.
 func (s *Sealed) Cell() *coreform.DigestCell { return &s.cell }
