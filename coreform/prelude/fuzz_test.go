@@ -12,8 +12,7 @@ import (
 
 // denied runs a program that is refused everything and describes all that can
 // be observed of it.
-func denied(src []byte) string {
-	lim := kernel.Limits{Steps: 200_000, LiveUnits: 1 << 18, AllocUnits: 1 << 22}
+func denied(src []byte, lim kernel.Limits) string {
 	p, err := loadWith(string(src), lim)
 	if err != nil {
 		return "refused: " + err.Error()
@@ -43,7 +42,8 @@ func FuzzPrograms(f *testing.F) {
 		f.Add([]byte(c.src))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
-		if a, b := denied(src), denied(src); a != b {
+		lim := kernel.Limits{Steps: 200_000, LiveUnits: 1 << 18, AllocUnits: 1 << 22}
+		if a, b := denied(src, lim), denied(src, lim); a != b {
 			t.Errorf("two runs differ:\n%s\n%s", a, b)
 		}
 	})
