@@ -89,7 +89,7 @@ func TestBlobOrder(t *testing.T) {
 
 // The layout of the state hash, written out by hand.
 //
-// spec: CF-STATE-4
+// spec: SH-VAL-4
 func TestStateHashLayout(t *testing.T) {
 	d := digest.NewDomain("gcrun 2026-12 state hash, profile 1")
 	eight := func(n byte) []byte { return []byte{0, 0, 0, 0, 0, 0, 0, n} }

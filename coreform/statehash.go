@@ -32,7 +32,7 @@ func (c *DigestCell) store(d digest.Digest) { c.p.Store(&d) }
 // values it is equal iff [Equal] says so. Containers, functions and programs
 // remember theirs, so hashing a changed version of a large value costs what
 // changed. It does not recurse. It panics with a [Fault] if a blob cannot be
-// read. (spec CF-STATE-1 … 3)
+// read. (spec SH-VAL-1 … 3)
 func StateHash(v Value) digest.Digest {
 	h := hashers.Get().(*stateHasher)
 	defer h.release()

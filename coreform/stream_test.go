@@ -55,7 +55,7 @@ func TestStreamedInPieces(t *testing.T) {
 
 // Blob windows, slices of memory, and the fault a broken blob makes.
 //
-// spec: CF-STATE-2 CF-ORDER-2
+// spec: SH-VAL-2 CF-ORDER-2
 func TestBytesViews(t *testing.T) {
 	content := []byte("0123456789")
 	blob := &memBlob{data: content}

@@ -41,7 +41,7 @@ func genTerm(depth int) *rapid.Generator[coreform.Value] {
 	)
 }
 
-// spec: CF-ORDER-1 CF-STATE-1
+// spec: CF-ORDER-1 SH-VAL-1
 func TestOrderEqualityAndHashAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := genTerm(3).Draw(t, "a"), genTerm(3).Draw(t, "b"), genTerm(3).Draw(t, "c")
@@ -100,7 +100,7 @@ func TestVectorAgainstSlice(t *testing.T) {
 	})
 }
 
-// spec: CF-STATE-2
+// spec: SH-VAL-2
 func TestMapAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		model := map[int64]int64{}
@@ -152,7 +152,7 @@ func checkMap(t *rapid.T, m coreform.Value, model map[int64]int64) {
 	}
 }
 
-// spec: CF-STATE-3 (an update re-hashes what changed, seen by its cost)
+// spec: SH-VAL-3 (an update re-hashes what changed, seen by its cost)
 func TestLargeMapAndDeepList(t *testing.T) {
 	var es []coreform.Entry
 	for i := range 100_000 {

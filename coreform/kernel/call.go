@@ -220,7 +220,7 @@ func (m *Machine) tailCall(fn *Fn, first, count int, where site) bool {
 	copy(m.stack[base:], fn.args)
 	fr.p, fr.fn, fr.pc, fr.site = p, fn, 0, where
 	if m.watch != nil {
-		m.turnTo(p.name)
+		m.turnTo(p)
 	}
 	return true
 }

@@ -38,7 +38,7 @@ func contractsEqual(t *testing.T, defs, f, g string) bool {
 // Functions that differ in what they do have different state hashes, also when
 // their code reads the same and they hold the same values.
 //
-// spec: LANG-VAL-4, CF-STATE-1
+// spec: LANG-VAL-4, SH-VAL-1
 func TestFunctionsThatDifferHashApart(t *testing.T) {
 	const defs = `
 (def a 1) (def b 2) (def s1 (seal)) (def s2 (seal))

@@ -114,7 +114,7 @@ func (m *Machine) pushFrame(fn *Fn, base, ret, top int) bool {
 	}
 	m.frames.push(frame{p: p, fn: fn, base: int32(base), ret: int32(ret), top: int32(top)})
 	if m.watch != nil {
-		m.turnTo(p.name)
+		m.turnTo(p)
 	}
 	return true
 }

@@ -131,8 +131,8 @@ func (w *watch) find(set Origins) coreform.Origin {
 type flow uint8
 
 const (
-	// flowDeep: an atom that is made of all of the arguments has the marks of
-	// everything in them; what holds parts of them has their own.
+	// flowDeep: an atom or error that is made of all of the arguments has the
+	// marks of everything in them; what holds parts of them has their own.
 	flowDeep  flow = iota
 	flowOuter      // the arguments' own marks: what was looked up, or a length
 	flowBuilt      // those of the first argument: the rest is held as it is
@@ -151,6 +151,7 @@ var flows = map[string]flow{
 func (w *watch) result(f flow, args []Value, v Value) Value {
 	o := v.Origin()
 	n := len(args)
+	whole := f == flowDeep && (isError(v) || !isContainer(v) && v.Kind() != coreform.KindOther)
 	switch f {
 	case flowNone:
 		n = 0
@@ -161,7 +162,7 @@ func (w *watch) result(f flow, args []Value, v Value) Value {
 	}
 	for _, a := range args[:n] {
 		o = w.union(o, a.Origin())
-		if f == flowDeep && isContainer(a) && !isContainer(v) && v.Kind() != coreform.KindOther {
+		if whole && isContainer(a) {
 			o = w.union(o, w.inside(a))
 		}
 	}
@@ -209,10 +210,12 @@ func (m *Machine) turn(to *Cost) (from *Cost) {
 	return from
 }
 
-// turnTo is turn to the definition that code belongs to, for a new call.
-func (m *Machine) turnTo(name string) {
-	c := m.watch.cost(name)
-	c.Calls++
+// turnTo is turn to the definition of code that begins to run.
+func (m *Machine) turnTo(p *proto) {
+	c := m.watch.cost(p.name)
+	if p.arity > 0 { // else it is the loading of a definition
+		c.Calls++
+	}
 	m.turn(c)
 }
 
