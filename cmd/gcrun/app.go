@@ -231,6 +231,10 @@ type program struct {
 }
 
 func (a *app) loadProgram(arg string, limits kernel.Limits) (*program, error) {
+	return a.loadProgramWith(arg, prelude.Library(), limits)
+}
+
+func (a *app) loadProgramWith(arg string, lib *kernel.Library, limits kernel.Limits) (*program, error) {
 	src, err := a.readInput(arg)
 	if err != nil {
 		return nil, err
@@ -240,7 +244,7 @@ func (a *app) loadProgram(arg string, limits kernel.Limits) (*program, error) {
 		name = "stdin"
 	}
 	boundHeap(limits)
-	p, err := kernel.Load(name, src, prelude.Library(), limits)
+	p, err := kernel.Load(name, src, lib, limits)
 	if err != nil {
 		return nil, sourceFailure(shownName(arg), src, err)
 	}

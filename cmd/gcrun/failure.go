@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ type failure struct {
 	key     string
 	hint    string
 	text    string // source line
-	stack   []string
+	stack   []*failure // calls around the place, innermost first; message is the definition
 	also    []*failure // further problems of the same input
 }
 
@@ -84,15 +85,14 @@ func fatalFailure(fatal *guest.Fatal, info guest.Info) *failure {
 		f.exit = exitLimit
 		f.message += fmt.Sprintf(" (%s: %d needed, limit %d)", fatal.Limit.Dimension, fatal.Limit.Observed, fatal.Limit.Limit)
 	}
-	f.placeSpan(fatal.Span, info)
-	for _, fr := range fatal.Stack {
-		at := &failure{}
-		at.placeSpan(fr.Span, info)
-		name := fr.Name
-		if name == "" {
-			name = "(top level)"
-		}
-		f.stack = append(f.stack, fmt.Sprintf("in %s at %s", name, at.where()))
+	return f.placeSpan(fatal.Span, info).calls(fatal.Stack, info)
+}
+
+// calls adds the calls under which something happened.
+func (f *failure) calls(stack []guest.Frame, info guest.Info) *failure {
+	for _, fr := range stack {
+		at := &failure{message: fr.Name, offset: -1}
+		f.stack = append(f.stack, at.placeSpan(fr.Span, info))
 	}
 	return f
 }
@@ -219,7 +219,7 @@ func (f *failure) render() string {
 	}
 	fmt.Fprintf(&b, " [%s]\n", escape.Line(f.code))
 	b.WriteString(caret(f.text, f.col))
-	for _, s := range f.stack[:min(len(f.stack), 12)] {
+	for _, s := range stackLines(f.stack) {
 		b.WriteString("  " + escape.LineMax(s, 300) + "\n")
 	}
 	if f.hint != "" {
@@ -234,6 +234,37 @@ func (f *failure) render() string {
 	}
 	return b.String()
 }
+
+// mostStackLines is how many calls a person is shown.
+const mostStackLines = 12
+
+// stackLines is a call stack for a person. Calls from one place that follow each
+// other, as in recursion, are one line.
+func stackLines(stack []*failure) []string {
+	var lines []string
+	for i := 0; i < len(stack); {
+		at, n := stack[i], 1
+		for i+n < len(stack) && sameCall(stack[i+n]) == sameCall(at) {
+			n++
+		}
+		i += n
+		line := fmt.Sprintf("in %s at %s", cmp.Or(at.message, "(top level)"), at.where())
+		if n > 1 {
+			line += fmt.Sprintf(" (%d times)", n)
+		}
+		if lines = append(lines, line); len(lines) == mostStackLines && i < len(stack) {
+			return append(lines, fmt.Sprintf("and %s more", counted(uint64(len(stack)-i), "call", "calls")))
+		}
+	}
+	return lines
+}
+
+type callPlace struct {
+	name, file string
+	offset     int64
+}
+
+func sameCall(f *failure) callPlace { return callPlace{f.message, f.file, f.offset} }
 
 // caret shows a source line and points at a column of it.
 func caret(line string, col int) string {
@@ -267,6 +298,17 @@ func (f *failure) json() map[string]any {
 	}
 	if f.offset >= 0 {
 		m["offset"] = f.offset
+	}
+	if len(f.stack) > 0 {
+		stack := []any{}
+		for _, at := range f.stack {
+			call := map[string]any{"in": jsonText(at.message), "file": jsonText(at.file)}
+			if at.line > 0 {
+				call["line"], call["col"] = at.line, at.col
+			}
+			stack = append(stack, call)
+		}
+		m["stack"] = stack
 	}
 	if len(f.also) > 0 {
 		also := []any{}

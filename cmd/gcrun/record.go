@@ -207,7 +207,7 @@ func runFailure(p *program, log *logFile, res *engine.Recorded) *failure {
 		fail.exit = exitHost
 		return fail
 	case res.Done != nil && res.Done.IsError:
-		fail := sealedFailure(res.Done.Payload, res.Done.Span, p.Info())
+		fail := sealedFailure(res.Done.Payload, res.Done.Stack, res.Done.Maker, p.Info())
 		if res.Outcome.Kind == guest.OutcomeDenied {
 			fail.text = "" // what is told of the denial shows the line
 		}

@@ -211,7 +211,7 @@ func (a *app) replayed(_ context.Context, v *engine.Verdict, o replayFlags, out 
 		fmt.Fprintln(a.stdout, value)
 	}
 	if v.Done != nil && v.Done.IsError {
-		fmt.Fprint(a.stderr, sealedFailure(v.Done.Payload, v.Done.Span, v.Program).render())
+		fmt.Fprint(a.stderr, sealedFailure(v.Done.Payload, v.Done.Stack, v.Done.Maker, v.Program).render())
 	}
 	if v.Fatal != nil {
 		fmt.Fprint(a.stderr, fatalFailure(v.Fatal, v.Program).render())

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gcrun/gcrun/coreform"
 	"github.com/gcrun/gcrun/evidence/canonjson"
-	"github.com/gcrun/gcrun/internal/digest"
 	"github.com/gcrun/gcrun/internal/escape"
 )
 
@@ -74,27 +73,33 @@ func tooLong(name string, err error) error {
 		hint: "split the module; canonical text grows with how deep calls nest"}
 }
 
+// hashKind is what gcrun hash hashes.
+type hashKind struct{ term, value bool }
+
 func (a *app) hashCommand() *cobra.Command {
-	var term bool
+	var kind hashKind
 	cmd := &cobra.Command{
 		Use: "hash FILE…", Short: "Print the module hash of sources",
 		Long: `Print, for each file, the module hash: BLAKE3 of the canonical module text under
 its prefix. With --term each file holds one term, which is hashed as it is read.
+With --value each file holds one term, of which the state hash is printed, the
+digest logs and continuations use; --json adds the value hash of GenesisCode.
 - is standard input.`,
-		Example: "  gcrun hash prog.gc\n  echo '{:a 1}' | gcrun hash --term -",
+		Example: "  gcrun hash prog.gc\n  echo '{:a 1}' | gcrun hash --term -\n  echo '{:a 1}' | gcrun hash --value --json -",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: verb(func(_ context.Context, args []string) error {
 			rows := []any{}
 			for _, name := range args {
-				h, err := a.hashOne(name, term)
+				row, err := a.hashOne(name, kind)
 				if err != nil {
 					return err
 				}
 				if a.asJSON {
-					rows = append(rows, map[string]any{"file": jsonText(name), "hash": h.String()})
+					row["file"] = jsonText(name)
+					rows = append(rows, row)
 					continue
 				}
-				fmt.Fprintf(a.stdout, "%s  %s\n", h, escape.Line(name))
+				fmt.Fprintf(a.stdout, "%s  %s\n", row["hash"], escape.Line(name))
 			}
 			if a.asJSON {
 				a.printJSON(map[string]any{"kind": "gcrun/hash/1", "ok": true, "hashes": rows})
@@ -102,31 +107,45 @@ its prefix. With --term each file holds one term, which is hashed as it is read.
 			return nil
 		}),
 	}
-	cmd.Flags().BoolVar(&term, "term", false, "hash the one term in each file")
+	cmd.Flags().BoolVar(&kind.term, "term", false, "hash the one term in each file")
+	cmd.Flags().BoolVar(&kind.value, "value", false, "print the state hash of the one term in each file")
+	cmd.MarkFlagsMutuallyExclusive("term", "value")
 	return cmd
 }
 
-func (a *app) hashOne(name string, term bool) (digest.Digest, error) {
-	if !term {
+// hashOne returns the hashes of a file, "hash" being the one asked for.
+func (a *app) hashOne(name string, kind hashKind) (map[string]any, error) {
+	if !kind.term && !kind.value {
 		forms, err := a.canonicalForms(name)
 		if err != nil {
-			return digest.Digest{}, err
+			return nil, err
 		}
 		h, err := coreform.ModuleHash(forms)
 		if err != nil {
-			return h, tooLong(name, err)
+			return nil, tooLong(name, err)
 		}
-		return h, nil
+		return map[string]any{"hash": h.String()}, nil
 	}
 	src, err := a.readInput(name)
 	if err != nil {
-		return digest.Digest{}, err
+		return nil, err
 	}
 	v, err := coreform.ReadTerm(src, coreform.Limits{})
 	if err != nil {
-		return digest.Digest{}, sourceFailure(shownName(name), src, err)
+		return nil, sourceFailure(shownName(name), src, err)
 	}
-	return coreform.TermHash(v)
+	if kind.value {
+		h, err := coreform.ValueHash(v)
+		if err != nil {
+			return nil, tooLong(name, err)
+		}
+		return map[string]any{"hash": coreform.StateHash(v).String(), "value_hash": h.String()}, nil
+	}
+	h, err := coreform.TermHash(v)
+	if err != nil {
+		return nil, tooLong(name, err)
+	}
+	return map[string]any{"hash": h.String()}, nil
 }
 
 func (a *app) canonCommand() *cobra.Command {

@@ -145,11 +145,19 @@ func (m *Machine) alloc(units int64) bool {
 	return m.count(units)
 }
 
+// countAfter is how many units may be allocated until what is alive is counted
+// again: seldom enough that counting stays a bounded share of the work, often
+// enough that a run ends near its limit. (spec LIM-MEM-3)
+func (m *Machine) countAfter() int64 {
+	limit, last := m.limits.LiveUnits, m.lastCount
+	return max(min(1<<20, max(limit, 1<<12)), min(last, max(limit-last, limit/8)))
+}
+
 // count walks what is alive. units, not yet allocated, must still fit.
 func (m *Machine) count(units int64) bool {
 	m.lastCount = m.liveUnits()
 	m.sinceCount = units
-	m.nextCount = max(1<<20, min(m.lastCount, max(m.limits.LiveUnits-m.lastCount, m.limits.LiveUnits/8)))
+	m.nextCount = m.countAfter()
 	if m.lastCount+units > m.limits.LiveUnits {
 		m.exhausted("live-units", m.lastCount+units, m.limits.LiveUnits)
 		return false

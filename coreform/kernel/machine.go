@@ -47,7 +47,8 @@ type resumer interface {
 }
 
 func newMachine(limits Limits) *Machine {
-	m := &Machine{limits: limits.filled(), nextCount: 1 << 20, nextToken: firstUserToken}
+	m := &Machine{limits: limits.filled(), nextToken: firstUserToken}
+	m.nextCount = m.countAfter()
 	m.call.m = m
 	return m
 }
