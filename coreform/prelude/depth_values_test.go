@@ -28,6 +28,10 @@ const (
 	itself  = `"itself"`
 )
 
+// sealedDepth is how deep sealed values are sealed again: what core/eq? compares
+// within stackRoom, for it follows them on the stack of the host.
+const sealedDepth = 20_000
+
 var deepValues = map[string]deepValue{
 	"pairs in pairs":        {"nil", "(core/pair::cons v nil)", million, true, "1", false},
 	"a long list":           {"nil", "(core/pair::cons nil v)", million, true, "1", true},
@@ -40,9 +44,9 @@ var deepValues = map[string]deepValue{
 	"functions":             {"nil", "(fn (x) v)", million, false, refused, false},
 	"partial calls":         {"nil", "(first v)", million / 4, false, refused, false},
 	"partial natives":       {"nil", "(core/error::make v)", million / 4, false, refused, false},
-	"sealed":                {"nil", "(seal v t)", million, true, refused, false},
-	"errors":                {"nil", "(core/protocol::error v)", million / 4, true, itself, false},
-	"effects sealed":        {"nil", "(core/protocol::effect v)", million / 4, true, refused, false},
+	"sealed":                {"nil", "(seal v t)", sealedDepth, true, refused, false},
+	"errors":                {"nil", "(core/protocol::error v)", sealedDepth, true, itself, false},
+	"effects sealed":        {"nil", "(core/protocol::effect v)", sealedDepth, true, refused, false},
 	"pure programs":         {"nil", "(core/effect::pure v)", million / 4, false, refused, false},
 	"binds":                 {"(core/effect::ask 'a/b 1)", "(core/effect::bind v core/effect::pure)", million, false, refused, false},
 	"requests in functions": {"nil", "(core/effect::perform 'a/b 1 (fn (x) v))", million / 4, false, refused, false},
@@ -205,6 +209,35 @@ func TestLongBindChains(t *testing.T) {
 			s, err = p.Step(context.Background(), 0, &guest.Response{Value: s.Request.Payload})
 			if err != nil || s.Done == nil || show(s.Done.Value) != "1000000" {
 				t.Errorf("%s: %v %v", name, s.Done, err)
+			}
+		})
+	}
+}
+
+// What is done with sealed values but comparing them takes no room for how deep
+// they are.
+//
+// spec: LANG-EVAL-6
+func TestDeepSealedValues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	for _, step := range []string{"(seal v t)", "(core/protocol::effect v)", "(core/protocol::error v)"} {
+		src := "(def t (seal)) (def build (fn (v n) (if (core/int::eq? n 0) v (build " + step + ` (core/int::sub n 1)))))
+			(def v (build nil 1000000)) (def w (build nil 1000000))
+			(def contract (fn (a) (core/contract::make (fn (m) a) nil nil)))
+			{:contract (core/eq? (contract v) (contract w)) :error (core/error::is? (core/coreform::hash-term v)) :v v}`
+		bounded(t, step, 1024, func() {
+			p, err := loadWith(src, kernel.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := p.Step(context.Background(), 0, nil)
+			if err != nil || s.Done == nil {
+				t.Fatalf("%s: %v", step, err)
+			}
+			if got := coreform.FormatLossy(s.Done.Value, 1000); got != "{\n  :contract true\n  :error true\n  :v #<sealed>}" {
+				t.Errorf("%s: %s", step, got)
 			}
 		})
 	}
