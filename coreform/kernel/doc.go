@@ -9,8 +9,11 @@
 // The way through:
 //
 //	Load       source → canonical module → code (compile.go)
-//	Program.Step → Machine.run (machine.go), calls in call.go
+//	Program.Step → Machine.run (machine.go), calls in call.go, stacks in frames.go
 //	             → a request with the state hash of its continuation, or the end
+//
+// What a function hashes as is in function.go and defhash.go, what a program that
+// is watched tells in watch.go, where errors come from in trace.go.
 //
 // Evaluation is a pure function of source, limits and answers: value, steps,
 // units and hashes do not depend on time, place or optimization. What goes
