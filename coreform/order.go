@@ -62,6 +62,10 @@ func compareAtoms(a, b Value) (c int, done bool) {
 		x, _ := a.AsBigInt()
 		y, _ := b.AsBigInt()
 		return x.Cmp(y), true
+	case KindStr:
+		x, _ := a.AsStr()
+		y, _ := b.AsStr()
+		return strings.Compare(x, y), true
 	case KindBytes:
 		return compareBytes(a.ref.(*Bytes), b.ref.(*Bytes)), true
 	}

@@ -105,9 +105,10 @@ func (p *printer) atom(v Value) {
 		p.bigInt(r.n)
 	case *symbol:
 		p.text(r.name)
-	case *str:
+	case *str, *joined:
+		s, _ := v.AsStr()
 		p.byte('"')
-		p.escaped(r.s)
+		p.escaped(s)
 		p.byte('"')
 	case *Bytes:
 		p.text(`b"`)
@@ -265,11 +266,12 @@ func (p *printer) atomWidth(v Value, budget int) int {
 		return len(r.n.String())
 	case *symbol:
 		return len(r.name)
-	case *str:
-		if len(r.s)+2 > budget {
+	case *str, *joined:
+		if v.StrLen()+2 > budget {
 			return over
 		}
-		return len(`""`) + escapedWidth(r.s)
+		s, _ := v.AsStr()
+		return len(`""`) + escapedWidth(s)
 	case *Bytes:
 		if r.n+3 > int64(budget) {
 			return over

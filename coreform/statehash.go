@@ -145,6 +145,8 @@ func appendChild(b []byte, v Value) []byte {
 		return appendText(b, tagSym, r.name, nil)
 	case *str:
 		return appendText(b, tagStr, r.s, &r.cell)
+	case *joined:
+		return appendText(b, tagStr, r.flat(), &r.cell)
 	case *Bytes:
 		b = binary.BigEndian.AppendUint64(append(b, tagBytes), uint64(r.n))
 		d := r.ContentDigest()

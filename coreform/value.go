@@ -101,7 +101,7 @@ func (v Value) Kind() Kind {
 		return KindBool
 	case *intTag, *bigInt:
 		return KindInt
-	case *str:
+	case *str, *joined:
 		return KindStr
 	case *Bytes:
 		return KindBytes
@@ -157,8 +157,11 @@ func (v Value) IsInt() bool { return v.Kind() == KindInt }
 
 // AsStr returns the string, if v is one.
 func (v Value) AsStr() (string, bool) {
-	if s, ok := v.ref.(*str); ok {
+	switch s := v.ref.(type) {
+	case *str:
 		return s.s, true
+	case *joined:
+		return s.flat(), true
 	}
 	return "", false
 }

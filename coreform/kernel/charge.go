@@ -52,8 +52,7 @@ func (m *meter) flush() bool {
 func atomBytes(v Value) int64 {
 	switch v.Kind() {
 	case coreform.KindStr:
-		s, _ := v.AsStr()
-		return int64(len(s))
+		return int64(v.StrLen())
 	case coreform.KindSym:
 		s, _ := v.AsSym()
 		return int64(len(s))

@@ -171,8 +171,7 @@ func objectUnits(v Value) int64 {
 		}
 		return blobUnits
 	case coreform.KindStr:
-		s, _ := v.AsStr()
-		return TextUnits(int64(len(s)))
+		return TextUnits(int64(v.StrLen()))
 	}
 	n, _ := v.AsBigInt()
 	return TextUnits(int64(n.BitLen()+7) / 8)

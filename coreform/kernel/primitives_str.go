@@ -45,7 +45,12 @@ var symPrimitives = []primitive{
 
 var strPrimitives = []primitive{
 	{name: "str/concat", arity: 2, fn: strConcat},
-	{name: "str/len", arity: 1, fn: onStr(func(_ *Call, s string) Value { return coreform.Int(int64(len(s))) })},
+	{name: "str/len", arity: 1, fn: func(c *Call, a []Value) Value {
+		if a[0].Kind() != coreform.KindStr {
+			return c.TypeError()
+		}
+		return coreform.Int(int64(a[0].StrLen()))
+	}},
 	{name: "str/scalar-len", arity: 1, fn: onStr(func(c *Call, s string) Value {
 		if !c.Work(int64(len(s)), 0) {
 			return Value{}
@@ -92,16 +97,23 @@ func onStr(f func(c *Call, s string) Value) func(*Call, []Value) Value {
 func (c *Call) textWork(n int64) bool { return c.WorkSteps(n / 8) }
 
 func strConcat(c *Call, a []Value) Value {
-	x, okx := a[0].AsStr()
-	y, oky := a[1].AsStr()
-	if !okx || !oky {
+	if a[0].Kind() != coreform.KindStr || a[1].Kind() != coreform.KindStr {
 		return c.TypeError()
 	}
-	if n := int64(len(x)) + int64(len(y)); !c.RoomForStr(n) || !c.Work(n, 0) {
+	n := int64(a[0].StrLen()) + int64(a[1].StrLen())
+	if !c.RoomForStr(n) || !c.WorkSteps(concatSteps(n)) {
 		return Value{}
 	}
-	return coreform.Str(x + y)
+	return coreform.ConcatStr(a[0], a[1])
 }
+
+// concatPiece is how many bytes joining two strings copies at most.
+const concatPiece = 512
+
+// concatSteps is the work of making a string of n bytes of two: copying a piece,
+// and the way to where that is. The string is put in one piece when somebody looks
+// into it, who pays for all of its bytes anyway.
+func concatSteps(n int64) int64 { return min(n, concatPiece)/64 + bitLen(int(n/concatPiece)) }
 
 // strGraphemeSlice gives a range error for whatever is no position in the text,
 // whether it is an integer or not.
@@ -184,11 +196,10 @@ func strJoin(c *Call, a []Value) Value {
 	// Each length is below 2^31 and there are below 2^31 parts: no overflow.
 	total := int64(parts.Len()-1) * int64(len(sep))
 	for _, p := range parts.All() {
-		s, ok := p.AsStr()
-		if !ok {
+		if p.Kind() != coreform.KindStr {
 			return c.TypeError()
 		}
-		total += int64(len(s))
+		total += int64(p.StrLen())
 	}
 	if !c.RoomForStr(total) || !c.Work(total, 0) {
 		return Value{}

@@ -236,6 +236,8 @@ func TestOrdinaryWorkFitsTheDefaults(t *testing.T) {
 			(let ((m (f {} 1000000))) (core/int::add (core/map::len m) (core/map::get m 7919)))`, "1000001", 8192},
 		"a text of 1 MiB in pieces": {`(def piece (core/str::repeat "x" 64)) (def f (fn (s n) (if (core/int::eq? n 0) s (f (core/str::concat s piece) (core/int::sub n 1)))))
 			(core/str::len (f "" 16384))`, "1048576", 16384},
+		"a text of 1 MiB one by one": {`(def f (fn (s n) (if (core/int::eq? n 0) s (f (core/str::concat s "x") (core/int::sub n 1)))))
+			(core/str::len (core/str::nfc (f "" 1048576)))`, "1048576", 2048},
 		"a text of 1 MiB by doubling": {`(def f (fn (s n) (if (core/int::eq? n 0) s (f (core/str::concat s s) (core/int::sub n 1)))))
 			(core/str::len (f "x" 20))`, "1048576", 64},
 		"fib(30)": {`(def fib (fn (n) (if (core/int::lt? n 2) n (core/int::add (fib (core/int::sub n 1)) (fib (core/int::sub n 2)))))) (fib 30)`, "832040", 512},

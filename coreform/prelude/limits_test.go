@@ -144,7 +144,7 @@ func TestWorkIsCharged(t *testing.T) {
 		src  string
 		work int64
 	}{
-		{"(prim str/concat s s)", 2*base/64 + 3},
+		{"(prim str/concat s s)", 512/64 + 13 + 3},
 		{"(prim str/scalar-len s)", base/64 + 2},
 		{"(prim str/grapheme-len s)", base/8 + 2},
 		{"(prim str/nfc s)", base/8 + 2},
