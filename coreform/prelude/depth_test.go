@@ -222,8 +222,8 @@ func TestDeepTextInsideTheLanguage(t *testing.T) {
 //
 // spec: LANG-EVAL-3, LIM-STEP-1, LIM-MEM-1
 func TestOrdinaryWorkFitsTheDefaults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
+	if testing.Short() || raceDetector {
+		t.Skip("takes seconds, and minutes under the race detector, which one goroutine does not need")
 	}
 	for name, c := range map[string]struct {
 		src, want string

@@ -121,6 +121,9 @@ func TestDeepValues(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	for name, d := range deepValues {
+		if raceDetector && d.n > 200_000 {
+			d.n /= 20 // and still deeper than can be printed
+		}
 		t.Run(name, func(t *testing.T) {
 			bounded(t, name, 2048, func() { runDeep(t, d) })
 			var m runtime.MemStats
@@ -186,8 +189,8 @@ func ended(t *testing.T, d deepValue, done *guest.Done) {
 //
 // spec: LANG-EVAL-3, LANG-EVAL-5
 func TestLongBindChains(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
+	if testing.Short() || raceDetector {
+		t.Skip("takes seconds, and minutes under the race detector, which one goroutine does not need")
 	}
 	for name, src := range map[string]string{
 		"to the left": `(def chain (fn (p n) (if (core/int::eq? n 0) p (chain (core/effect::bind p (core/int::add 1)) (core/int::sub n 1)))))
@@ -219,8 +222,8 @@ func TestLongBindChains(t *testing.T) {
 //
 // spec: LANG-EVAL-6
 func TestDeepSealedValues(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
+	if testing.Short() || raceDetector {
+		t.Skip("takes seconds, and minutes under the race detector, which one goroutine does not need")
 	}
 	for _, step := range []string{"(seal v t)", "(core/protocol::effect v)", "(core/protocol::error v)"} {
 		src := "(def t (seal)) (def build (fn (v n) (if (core/int::eq? n 0) v (build " + step + ` (core/int::sub n 1)))))

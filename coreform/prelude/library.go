@@ -27,7 +27,9 @@ var Library = sync.OnceValue(newLibrary)
 
 func newLibrary() *kernel.Library {
 	natives := append(kernel.CoreNatives(), kernel.AskNative())
-	natives = append(append(natives, errorNatives...), textNatives...)
+	for _, table := range [][]kernel.Native{errorNatives, textNatives, stringNatives, jsonNatives} {
+		natives = append(natives, table...)
+	}
 	constants := []kernel.Constant{{Name: "core/contract::genesis", Value: kernel.Genesis()}}
 	lib, err := kernel.NewLibrary(natives, constants, revisions, coreSource, fsSource, sysSource)
 	if err != nil {

@@ -239,7 +239,10 @@ func TestEvaluationIsPure(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	const runs = 100
+	runs := 100
+	if raceDetector {
+		runs = 10
+	}
 	programs, light := pureCorpus(t)
 	want := make([]string, len(programs))
 	for i, p := range programs {
