@@ -204,6 +204,11 @@ func (v Value) AsMap() (*Map, bool) {
 	return m, ok
 }
 
+// Ref returns the heap part of v, of a type that only this package and, for what
+// is not data, the evaluator know: asking for one of its types is cheaper than
+// asking whether v is an Other first.
+func (v Value) Ref() any { return v.ref }
+
 // AsOther returns what v holds if it is not data, else nil.
 func (v Value) AsOther() Other {
 	o, _ := v.ref.(Other)

@@ -6,21 +6,27 @@ import (
 
 // absorbed stands in an argument slot whose argument a call has already used:
 // the value of that call has taken the place of the function.
-var absorbed = coreform.FromOther(&Token{id: ^uint64(0)})
+var (
+	absorbedToken = &Token{id: ^uint64(0)}
+	absorbed      = coreform.FromOther(absorbedToken)
+)
 
-func isAbsorbed(v Value) bool { return v.AsOther() == absorbed.AsOther() }
+func isAbsorbed(v Value) bool {
+	t, ok := v.Ref().(*Token)
+	return ok && t == absorbedToken
+}
 
 // waitsFor reports whether f, given n arguments, still wants more, so that the
 // next argument may be evaluated without anything in between being observable.
 func waitsFor(f, firstArg Value, n int) bool {
-	fn, ok := f.AsOther().(*Fn)
+	fn, ok := f.Ref().(*Fn)
 	return ok && fn.remaining() > n && !isAbsorbed(firstArg)
 }
 
 // chargeLevel charges for the closure that the function at stack[at] would be
 // after n arguments, had it been built.
 func (m *Machine) chargeLevel(at, n int) bool {
-	fn := m.stack[at].AsOther().(*Fn)
+	fn := m.stack[at].Ref().(*Fn)
 	k := len(fn.args) + n
 	return m.work(fn.proto.levelSteps()) && m.alloc(fn.proto.levelUnits(k))
 }
@@ -77,7 +83,7 @@ func (m *Machine) invoke(sp, n int, tail bool) bool {
 		return false
 	}
 	where := m.here()
-	if fn, ok := m.stack[at].AsOther().(*Fn); ok && tail && fn.proto.native == nil && fn.remaining() == sp-first {
+	if fn, ok := m.stack[at].Ref().(*Fn); ok && tail && fn.proto.native == nil && fn.remaining() == sp-first {
 		return m.tailCall(fn, first, sp-first, where)
 	}
 	v, done := m.applyAt(at, sp-first, first-at, at, at+1, where)
@@ -116,7 +122,7 @@ func (m *Machine) applyAt(at, count, skip, ret, top int, where site) (v Value, d
 		if m.fault != nil || !done && !c.called {
 			return Value{}, false
 		}
-		if c.called && c.then != nil && !m.pushWait(m.stack[at].AsOther().(*Fn), c.then, ret, top, where) {
+		if c.called && c.then != nil && !m.pushWait(m.stack[at].Ref().(*Fn), c.then, ret, top, where) {
 			return Value{}, false
 		}
 		for !c.called && m.frames.len() > depth { // our natives wait for v
@@ -170,7 +176,7 @@ func (m *Machine) placeCall(top int) int {
 // frame for code (then it returns false without c.called).
 func (m *Machine) applyOnce(at, count, skip, ret, top int, where site) (v Value, done bool) {
 	f := m.stack[at]
-	fn, ok := f.AsOther().(*Fn)
+	fn, ok := f.Ref().(*Fn)
 	if !ok {
 		if !isError(f) { // applying an error gives the error
 			m.fault = m.fatal("core/fatal/not-callable", "a value that is not a function is applied: "+describe(f),

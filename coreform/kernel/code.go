@@ -5,6 +5,8 @@ package kernel
 // code pays its steps without instructions of its own.
 type instr struct {
 	op    opcode
+	of    opcode // of opIntLocals and opIntConst: what they compute
+	x     uint16 // of these: slot of the first operand
 	steps int32
 	a, b  int32
 }
@@ -42,4 +44,6 @@ const (
 	opIntMul
 	opIntLt
 	opIntEq
+	opIntLocals // the same with operands in slots x and b     → v
+	opIntConst  // the same with operands in slot x, constant b → v
 )

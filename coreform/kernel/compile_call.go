@@ -131,10 +131,40 @@ func (f *fnState) inlineCall(p *proto, n coreform.Node, args []coreform.Node, ta
 		op = special
 	}
 	f.pending += int32(p.inline.steps)
+	if op != opInline && f.fuse(op, n) {
+		f.push(1 - len(args))
+		f.yield(tail, n)
+		return nil
+	}
 	f.emit(op, int32(len(f.p.protos)-1), int32(len(args)), n)
 	f.push(1 - len(args))
 	f.yield(tail, n)
 	return nil
+}
+
+// fuse replaces the two instructions before a call of op, if they only get a
+// variable and a variable or constant, and the call by one instruction. It charges
+// what the three would, before the call instead of between.
+func (f *fnState) fuse(op opcode, n coreform.Node) bool {
+	code := f.p.code
+	at := len(code) - 2
+	if at < 0 || code[at].op != opLocal || code[at].a > 1<<16-1 {
+		return false
+	}
+	with := opIntLocals
+	switch code[at+1].op {
+	case opLocal:
+	case opConst:
+		with = opIntConst
+	default:
+		return false
+	}
+	steps := code[at].steps + code[at+1].steps + f.pending
+	fused := instr{op: with, of: op, x: uint16(code[at].a), steps: steps, a: int32(len(f.p.protos) - 1), b: code[at+1].a}
+	f.p.code = append(code[:at], fused)
+	f.p.spans = append(f.p.spans[:at], span{int32(n.Off), int32(n.End)})
+	f.pending = 0
+	return true
 }
 
 // fastPrimitives have instructions of their own when they are inlined.

@@ -9,7 +9,7 @@ var contractNatives = []Native{
 	{Name: "core/contract::make", Arity: 3, Fn: contractMake},
 	{Name: "core/contract::extend", Arity: 3, Fn: contractExtend},
 	{Name: "core/contract::dispatch", Arity: 2, Fn: func(c *Call, a []Value) Value {
-		k, ok := a[0].AsOther().(*Contract)
+		k, ok := a[0].Ref().(*Contract)
 		if !ok || !a[1].IsTerm() {
 			return c.TypeError()
 		}
@@ -31,7 +31,7 @@ var contractNatives = []Native{
 
 func ofContract(f func(*Call, *Contract) Value) func(*Call, []Value) Value {
 	return func(c *Call, a []Value) Value {
-		k, ok := a[0].AsOther().(*Contract)
+		k, ok := a[0].Ref().(*Contract)
 		if !ok {
 			return c.TypeError()
 		}
@@ -40,12 +40,12 @@ func ofContract(f func(*Call, *Contract) Value) func(*Call, []Value) Value {
 }
 
 func isFn(v Value) bool {
-	_, ok := v.AsOther().(*Fn)
+	_, ok := v.Ref().(*Fn)
 	return ok
 }
 
 func contractMake(c *Call, a []Value) Value {
-	proto, isContract := a[1].AsOther().(*Contract)
+	proto, isContract := a[1].Ref().(*Contract)
 	if !isFn(a[0]) || !isContract && !a[1].IsNil() {
 		return c.TypeError()
 	}
@@ -73,7 +73,7 @@ func overrideHandler(c *Call, a []Value) Value {
 }
 
 func contractExtend(c *Call, a []Value) Value {
-	base, ok := a[0].AsOther().(*Contract)
+	base, ok := a[0].Ref().(*Contract)
 	table, isMap := a[1].AsMap()
 	if !ok || !isMap || !c.Work(0, int64(table.Len())) {
 		return c.TypeError()
@@ -151,7 +151,7 @@ func (k *Contract) shape() digest.Digest {
 }
 
 func contractExplain(c *Call, a []Value) Value {
-	k, ok := a[0].AsOther().(*Contract)
+	k, ok := a[0].Ref().(*Contract)
 	parts, isMsg := message(a[1])
 	if !ok || !isMsg || !a[1].IsTerm() {
 		return c.TypeError()

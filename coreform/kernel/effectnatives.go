@@ -30,8 +30,8 @@ func effectPerform(c *Call, a []Value) Value {
 // effectBind: a pure program is continued at once, one that asks later. A
 // sealed error given as the program is the result (the error rule).
 func effectBind(c *Call, a []Value) Value {
-	e, ok := a[0].AsOther().(*Effect)
-	f, isFn := a[1].AsOther().(*Fn)
+	e, ok := a[0].Ref().(*Effect)
+	f, isFn := a[1].Ref().(*Fn)
 	if !ok || !isFn {
 		return c.TypeError()
 	}
@@ -48,7 +48,7 @@ func effectBind(c *Call, a []Value) Value {
 type lifting struct{}
 
 func (lifting) resume(c *Call, v Value) Value {
-	if _, ok := v.AsOther().(*Effect); ok {
+	if _, ok := v.Ref().(*Effect); ok {
 		return v
 	}
 	if !c.Alloc(1) {

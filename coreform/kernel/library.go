@@ -209,5 +209,5 @@ func (d *definition) function() *proto {
 	if err != nil {
 		return nil
 	}
-	return v.AsOther().(*Fn).proto
+	return v.Ref().(*Fn).proto
 }

@@ -130,19 +130,42 @@ var limitFlag = map[string]string{
 // when the rule says so. It reports false, with the fault set, when the run may
 // not have them. (spec LIM-MEM-2)
 func (m *Machine) alloc(units int64) bool {
-	// Every loop charges for its calls, so this is where the run notices that
-	// nobody waits for it any more.
-	if m.calls++; m.calls%(1<<16) == 0 && m.call.Interrupted() {
-		return false
-	}
-	if m.allocated += units; m.allocated > m.limits.AllocUnits {
-		m.exhausted("alloc-units", m.allocated, m.limits.AllocUnits)
-		return false
-	}
-	if m.sinceCount += units; m.sinceCount <= m.nextCount && units <= m.limits.LiveUnits-m.lastCount {
+	if m.room -= units; m.room >= 0 {
 		return true
 	}
-	return m.count(units)
+	return m.allocMore(units)
+}
+
+// allocMore is alloc where something has to be looked at: a limit, a count, or
+// whether anybody still waits for the run. Every loop charges for its calls, so
+// it comes here now and then.
+func (m *Machine) allocMore(units int64) bool {
+	if m.call.Interrupted() {
+		return false
+	}
+	allocated := m.allocated()
+	if allocated > m.limits.AllocUnits {
+		m.exhausted("alloc-units", allocated, m.limits.AllocUnits)
+		return false
+	}
+	if (allocated-m.counted > m.nextCount || units > m.limits.LiveUnits-m.lastCount) && !m.count(units) {
+		return false
+	}
+	m.grant()
+	return true
+}
+
+// allocated is how many units were charged so far.
+func (m *Machine) allocated() int64 { return m.granted - m.room }
+
+// maxGrant is how many units may be charged before the context is looked at.
+const maxGrant = 1 << 20
+
+// grant sets how many units may be charged until alloc must look at limits again.
+func (m *Machine) grant() {
+	allocated := m.allocated()
+	m.room = max(0, min(m.limits.AllocUnits-allocated, m.nextCount-(allocated-m.counted), m.limits.LiveUnits-m.lastCount, maxGrant))
+	m.granted = allocated + m.room
 }
 
 // countAfter is how many units may be allocated until what is alive is counted
@@ -156,7 +179,7 @@ func (m *Machine) countAfter() int64 {
 // count walks what is alive. units, not yet allocated, must still fit.
 func (m *Machine) count(units int64) bool {
 	m.lastCount = m.liveUnits()
-	m.sinceCount = units
+	m.counted = m.allocated() - units
 	m.nextCount = m.countAfter()
 	if m.lastCount+units > m.limits.LiveUnits {
 		m.exhausted("live-units", m.lastCount+units, m.limits.LiveUnits)

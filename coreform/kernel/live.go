@@ -67,7 +67,7 @@ func (w *liveWalk) add(v Value) {
 	case coreform.KindPair, coreform.KindVec, coreform.KindMap:
 		w.stack = append(w.stack, v)
 	case coreform.KindOther:
-		if fn, ok := v.AsOther().(*Fn); ok && len(fn.caps)+len(fn.args) == 0 {
+		if fn, ok := v.Ref().(*Fn); ok && len(fn.caps)+len(fn.args) == 0 {
 			w.units += 2
 			return
 		}

@@ -19,19 +19,19 @@ type Machine struct {
 	limits Limits
 	roots  func(visit func(Value)) // values alive outside the stacks
 
-	steps      int64
-	allocated  int64
-	sinceCount int64
-	lastCount  int64
-	nextCount  int64
-	pairs      int64
-	nextToken  uint64
-	watch      *watch            // of a program that is watched
-	loading    *string           // the definition being loaded, nil afterwards
-	seals      map[string]uint64 // seals made so far while each was loading
-	runSeals   uint64            // and since
-	traces     map[traceKey]*trace
-	calls      uint // for looking at ctx now and then
+	steps     int64
+	room      int64 // units that may be charged before a limit is looked at
+	granted   int64 // all units charged, and room
+	counted   int64 // units charged when what is alive was last counted
+	lastCount int64 // units alive then
+	nextCount int64 // units to charge until the next count
+	pairs     int64
+	nextToken uint64
+	watch     *watch            // of a program that is watched
+	loading   *string           // the definition being loaded, nil afterwards
+	seals     map[string]uint64 // seals made so far while each was loading
+	runSeals  uint64            // and since
+	traces    map[traceKey]*trace
 
 	// fault ends the run: a *guest.Fatal, ctx's error or a host fault. It is
 	// set where something goes wrong and looked at before going on.
@@ -49,6 +49,7 @@ type resumer interface {
 func newMachine(limits Limits) *Machine {
 	m := &Machine{limits: limits.filled(), nextToken: firstUserToken}
 	m.nextCount = m.countAfter()
+	m.grant()
 	m.call.m = m
 	return m
 }
@@ -175,6 +176,25 @@ func (m *Machine) run() {
 			}
 			sp--
 			m.stack[sp-1] = v
+		case opIntLocals, opIntConst:
+			inl := fr.p.protos[in.a].inline
+			x, y := m.stack[base+int(in.x)], &m.stack[base+int(in.b)]
+			if in.op == opIntConst {
+				y = &fr.p.consts[in.b]
+			}
+			v, ok := fastInt(in.of, x, *y)
+			if !ok || !m.alloc(inl.units) {
+				fr.pc, m.sp = int32(pc), sp+2
+				m.stack[sp], m.stack[sp+1] = x, *y
+				if m.fault == nil {
+					v = m.primitive(inl.prim, m.stack[sp:sp+2], inl.units)
+				}
+				if m.fault != nil {
+					return
+				}
+			}
+			m.stack[sp] = v
+			sp++
 		case opGlobal:
 			c := &fr.p.unit.cells[in.a]
 			if !c.set {
@@ -389,7 +409,7 @@ func (m *Machine) newToken() *Token {
 }
 
 func (m *Machine) sealWith(v, token Value) Value {
-	t, ok := token.AsOther().(*Token)
+	t, ok := token.Ref().(*Token)
 	if !ok {
 		return m.typeErrorUnless(token)
 	}
@@ -400,7 +420,7 @@ func (m *Machine) sealWith(v, token Value) Value {
 }
 
 func (m *Machine) unsealWith(v, token Value) Value {
-	t, ok := token.AsOther().(*Token)
+	t, ok := token.Ref().(*Token)
 	if !ok {
 		return m.typeErrorUnless(token)
 	}

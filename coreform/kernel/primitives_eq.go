@@ -72,8 +72,14 @@ func (e *equality) others(a, b Value) bool {
 	case coreform.EqualHash:
 		return coreform.StateHash(a) == coreform.StateHash(b)
 	}
-	labelX, partsX := x.Parts()
-	labelY, partsY := y.Parts()
+	e.stack = append(e.stack, [2]Value{a, b}) // what is sealed can be sealed again without end
+	return true
+}
+
+// sealed compares tokens or sealed values by label and parts.
+func (e *equality) sealed(a, b Value) bool {
+	labelX, partsX := a.AsOther().Parts()
+	labelY, partsY := b.AsOther().Parts()
 	if !bytes.Equal(labelX, labelY) || len(partsX) != len(partsY) {
 		return false
 	}
@@ -90,6 +96,8 @@ func (e *equality) parts(a, b Value) bool {
 	switch a.Kind() {
 	case coreform.KindPair:
 		return e.chains(a, b)
+	case coreform.KindOther:
+		return e.sealed(a, b)
 	case coreform.KindVec:
 		x, _ := a.AsVec()
 		y, _ := b.AsVec()

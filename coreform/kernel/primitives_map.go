@@ -128,7 +128,7 @@ func mapFromEntries(c *Call, a []Value) Value {
 			return Value{}
 		}
 	}
-	if !w.flush() || !c.RoomForMap(int64(rows.Len())) {
+	if !w.flush() || !c.Alloc(2+3*int64(rows.Len())) { // of equal keys one is kept
 		return Value{}
 	}
 	es := make([]coreform.Entry, 0, rows.Len())
@@ -136,5 +136,9 @@ func mapFromEntries(c *Call, a []Value) Value {
 		e, _ := row.AsVec()
 		es = append(es, coreform.Entry{Key: e.At(0), Value: e.At(1)})
 	}
-	return coreform.MapOf(es...)
+	m := coreform.MapOf(es...)
+	if made, _ := m.AsMap(); !c.LenLimit("map-len", int64(made.Len())) {
+		return Value{}
+	}
+	return m
 }

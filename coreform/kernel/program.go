@@ -106,7 +106,7 @@ func (p *Program) Info() guest.Info {
 
 // Usage returns the steps and units used so far.
 func (p *Program) Usage() guest.Usage {
-	return guest.Usage{Steps: p.m.steps, AllocUnits: p.m.allocated, LiveUnits: p.m.lastCount}
+	return guest.Usage{Steps: p.m.steps, AllocUnits: p.m.allocated(), LiveUnits: p.m.lastCount}
 }
 
 // Eval runs the forms of the module and returns the value of the last one: the

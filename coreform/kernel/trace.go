@@ -96,7 +96,7 @@ func ErrorMaker(v Value) string {
 }
 
 func traceOf(v Value) *trace {
-	if s, ok := v.AsOther().(*Sealed); ok {
+	if s, ok := v.Ref().(*Sealed); ok {
 		return s.trace
 	}
 	return nil

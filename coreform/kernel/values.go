@@ -91,7 +91,7 @@ func seal(t *Token, payload Value) Value {
 
 // unseal returns the payload of a value sealed with t.
 func unseal(v Value, t *Token) (Value, bool) {
-	if s, ok := v.AsOther().(*Sealed); ok && s.token.id == t.id {
+	if s, ok := v.Ref().(*Sealed); ok && s.token.id == t.id {
 		return s.payload, true
 	}
 	return Value{}, false
@@ -102,7 +102,7 @@ func unseal(v Value, t *Token) (Value, bool) {
 func IsError(v Value) (payload Value, ok bool) { return unseal(v, tokenError) }
 
 func isError(v Value) bool {
-	s, ok := v.AsOther().(*Sealed)
+	s, ok := v.Ref().(*Sealed)
 	return ok && s.token.id == tokenError.id
 }
 
@@ -183,7 +183,7 @@ func pure(v Value) Value { return coreform.FromOther(&Effect{value: v}) }
 
 // lift makes a program of any value: a program is itself, the rest is pure.
 func lift(v Value) *Effect {
-	if e, ok := v.AsOther().(*Effect); ok {
+	if e, ok := v.Ref().(*Effect); ok {
 		return e
 	}
 	return &Effect{value: v}

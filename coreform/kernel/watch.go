@@ -205,8 +205,8 @@ func (m *Machine) turn(to *Cost) (from *Cost) {
 	w := m.watch
 	from = w.current
 	from.Steps += m.steps - w.steps
-	from.Units += m.allocated - w.units
-	w.current, w.steps, w.units = to, m.steps, m.allocated
+	from.Units += m.allocated() - w.units
+	w.current, w.steps, w.units = to, m.steps, m.allocated()
 	return from
 }
 

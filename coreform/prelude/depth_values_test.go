@@ -28,10 +28,6 @@ const (
 	itself  = `"itself"`
 )
 
-// sealedDepth is how deep sealed values are sealed again: what core/eq? compares
-// within stackRoom, for it follows them on the stack of the host.
-const sealedDepth = 20_000
-
 var deepValues = map[string]deepValue{
 	"pairs in pairs":        {"nil", "(core/pair::cons v nil)", million, true, "1", false},
 	"a long list":           {"nil", "(core/pair::cons nil v)", million, true, "1", true},
@@ -44,9 +40,9 @@ var deepValues = map[string]deepValue{
 	"functions":             {"nil", "(fn (x) v)", million, false, refused, false},
 	"partial calls":         {"nil", "(first v)", million / 4, false, refused, false},
 	"partial natives":       {"nil", "(core/error::make v)", million / 4, false, refused, false},
-	"sealed":                {"nil", "(seal v t)", sealedDepth, true, refused, false},
-	"errors":                {"nil", "(core/protocol::error v)", sealedDepth, true, itself, false},
-	"effects sealed":        {"nil", "(core/protocol::effect v)", sealedDepth, true, refused, false},
+	"sealed":                {"nil", "(seal v t)", million, true, refused, false},
+	"errors":                {"nil", "(core/protocol::error v)", million, true, itself, false},
+	"effects sealed":        {"nil", "(core/protocol::effect v)", million, true, refused, false},
 	"pure programs":         {"nil", "(core/effect::pure v)", million / 4, false, refused, false},
 	"binds":                 {"(core/effect::ask 'a/b 1)", "(core/effect::bind v core/effect::pure)", million, false, refused, false},
 	"requests in functions": {"nil", "(core/effect::perform 'a/b 1 (fn (x) v))", million / 4, false, refused, false},
