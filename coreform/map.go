@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"iter"
 	"slices"
+	"sync/atomic"
 )
 
 // Map is a persistent map from terms to values, kept in term order.
@@ -25,8 +26,16 @@ type Map struct {
 	small []Entry // sorted; used iff root is nil
 	root  *mapNode
 	shape shape
+	edit  edit // not 0 while whoever made the map is the only one who holds it
 	cell  DigestCell
 }
+
+// edit names a line of updates of which only the last version can still be
+// reached. What such a map made for itself, which carries the same name, is
+// changed in place.
+type edit uint64
+
+var edits atomic.Uint64
 
 // Entry is one key and its value.
 type Entry struct{ Key, Value Value }
@@ -41,9 +50,14 @@ type mapNode struct {
 	left, right *mapNode
 	prio        uint32 // of the entry of an inner node
 	size        uint32
-	shape       shape // of the content, not counting the map's own level
+	edit        edit
+	prios       *leafPrios // of a leaf, so that it can be divided without hashing; may be missing
+	shape       shape      // of the content, not counting the map's own level
 	cell        DigestCell
 }
+
+// leafPrios are the priorities of the entries of a leaf, and room for one more.
+type leafPrios [smallMap + 1]uint32
 
 func (n *mapNode) isLeaf() bool { return n.size <= smallMap }
 
@@ -70,7 +84,7 @@ func MapOf(es ...Entry) Value {
 	if len(out) <= smallMap {
 		return newSmallMap(out)
 	}
-	return newTreeMap(buildTree(out))
+	return newTreeMap(buildTree(out, nil, 0))
 }
 
 func newSmallMap(es []Entry) Value {
@@ -159,31 +173,86 @@ func (m *Map) Entries() []Entry {
 }
 
 // Put returns the map with key bound to value. key must be a term.
-func (m *Map) Put(key, value Value) Value {
-	if m.root != nil {
-		return newTreeMap(treePut(m.root, Entry{key, value}))
+func (m *Map) Put(key, value Value) Value { return m.put(Entry{key, value}, 0) }
+
+// Take is Put for a caller that gives m away: nobody will look at m any more. The
+// result belongs to the caller alone until [Map.Share] is called, which must
+// happen before anybody else can get hold of it; then Take on it changes it in
+// place. Of a map that is shared it is as Put.
+func (m *Map) Take(key, value Value) Value {
+	e := m.edit
+	if _, hashed := m.cell.load(); e == 0 || hashed {
+		e = edit(edits.Add(1))
 	}
-	es, _ := putSorted(m.small, Entry{key, value})
-	if len(es) > smallMap {
-		return newTreeMap(buildTree(es))
+	return m.put(Entry{key, value}, e)
+}
+
+// Share says that somebody else may hold m from now on.
+func (m *Map) Share() {
+	if m.edit != 0 {
+		m.edit = 0
 	}
-	return newSmallMap(es)
+}
+
+// put is Put in a line of updates, 0 for none.
+func (m *Map) put(e Entry, line edit) Value {
+	out := m
+	if line == 0 || m.edit != line {
+		out = &Map{edit: line}
+	}
+	switch {
+	case m.root != nil:
+		out.small, out.root = nil, treePut(m.root, e, line)
+		out.shape = out.root.shape.outer()
+		return Value{ref: out}
+	case m == out && len(m.small) < smallMap:
+		out.small, _ = insertSorted(m.small, e)
+	default:
+		out.small, _ = putSorted(m.small, e, line)
+	}
+	if len(out.small) > smallMap {
+		out.small, out.root = nil, buildTree(out.small, nil, line)
+		out.shape = out.root.shape.outer()
+		return Value{ref: out}
+	}
+	var s shape
+	for _, x := range out.small {
+		s.merge(entryShape(x))
+	}
+	out.shape = s.outer()
+	return Value{ref: out}
 }
 
 // putSorted returns a copy of es with e in its place, and where there was an
-// entry with that key, else -1.
-func putSorted(es []Entry, e Entry) (out []Entry, old int) {
+// entry with that key, else -1. In a line of updates it has room for more.
+func putSorted(es []Entry, e Entry, line edit) (out []Entry, old int) {
+	n := len(es)
+	if line != 0 && n < smallMap {
+		n = smallMap - 1
+	}
+	out = make([]Entry, len(es), n+1)
+	copy(out, es)
+	return insertSorted(out, e)
+}
+
+// cloned is a copy of the entries of a leaf, in a line of updates with room for
+// all that a leaf can have.
+func cloned(es []Entry, line edit) []Entry {
+	room := len(es)
+	if line != 0 && room > 0 {
+		room = smallMap + 1
+	}
+	return append(make([]Entry, 0, room), es...)
+}
+
+// insertSorted puts e into es itself.
+func insertSorted(es []Entry, e Entry) (out []Entry, old int) {
 	i, found := find(es, e.Key)
 	if found {
-		out = slices.Clone(es)
-		out[i].Value = e.Value
-		return out, i
+		es[i].Value = e.Value
+		return es, i
 	}
-	out = make([]Entry, len(es)+1)
-	copy(out, es[:i])
-	out[i] = e
-	copy(out[i+1:], es[i:])
-	return out, -1
+	return slices.Insert(es, i, e), -1
 }
 
 // Remove returns the map without key.
@@ -219,11 +288,11 @@ func entryShape(e Entry) (s shape) {
 
 // newLeaf makes a leaf of 1 to smallMap sorted entries, nil of none. It takes
 // ownership of es.
-func newLeaf(es []Entry) *mapNode {
+func newLeaf(es []Entry, line edit) *mapNode {
 	if len(es) == 0 {
 		return nil
 	}
-	n := &mapNode{es: es, size: uint32(len(es))}
+	n := &mapNode{es: es, size: uint32(len(es)), edit: line}
 	for _, e := range es {
 		n.shape.merge(entryShape(e))
 	}
@@ -232,8 +301,8 @@ func newLeaf(es []Entry) *mapNode {
 
 // newNode makes the node of an entry (a slice of one) and the parts before and
 // after it: a leaf if all together are few.
-func newNode(e []Entry, prio uint32, l, r *mapNode) *mapNode {
-	n := &mapNode{es: e, prio: prio, left: l, right: r, size: 1, shape: entryShape(e[0])}
+func newNode(e []Entry, prio uint32, l, r *mapNode, line edit) *mapNode {
+	n := &mapNode{es: e, prio: prio, left: l, right: r, size: 1, shape: entryShape(e[0]), edit: line}
 	for _, kid := range [...]*mapNode{l, r} {
 		if kid != nil {
 			n.size += kid.size
@@ -243,7 +312,11 @@ func newNode(e []Entry, prio uint32, l, r *mapNode) *mapNode {
 	if !n.isLeaf() {
 		return n
 	}
-	es := make([]Entry, 0, n.size)
+	room := n.size
+	if line != 0 {
+		room = smallMap
+	}
+	es := make([]Entry, 0, room)
 	if l != nil {
 		es = append(es, l.es...)
 	}
@@ -251,7 +324,7 @@ func newNode(e []Entry, prio uint32, l, r *mapNode) *mapNode {
 	if r != nil {
 		es = append(es, r.es...)
 	}
-	return &mapNode{es: es, size: n.size, shape: n.shape}
+	return &mapNode{es: es, size: n.size, shape: n.shape, edit: line}
 }
 
 // priority is the heap order of a key: the head of its state hash.
@@ -267,8 +340,15 @@ func above(p uint32, k Value, n *mapNode) bool {
 }
 
 // buildTree builds the tree of more than smallMap sorted, distinct entries in
-// linear time, with the stack that holds the right spine.
-func buildTree(es []Entry) *mapNode {
+// linear time, with the stack that holds the right spine. prios are their
+// priorities, nil if they are not known.
+func buildTree(es []Entry, prios []uint32, line edit) *mapNode {
+	if prios == nil {
+		prios = make([]uint32, len(es))
+		for i, e := range es {
+			prios[i] = priority(e.Key)
+		}
+	}
 	type open struct {
 		at, from int // its entry, and the first entry below it
 		prio     uint32
@@ -278,7 +358,12 @@ func buildTree(es []Entry) *mapNode {
 	// part is the node of es[from:to], which exists already unless it is a leaf.
 	part := func(from, to int, n *mapNode) *mapNode {
 		if to-from <= smallMap {
-			return newLeaf(slices.Clone(es[from:to]))
+			leaf := newLeaf(cloned(es[from:to], line), line)
+			if line != 0 && leaf != nil {
+				leaf.prios = new(leafPrios)
+				copy(leaf.prios[:], prios[from:to])
+			}
+			return leaf
 		}
 		return n
 	}
@@ -290,13 +375,12 @@ func buildTree(es []Entry) *mapNode {
 			o := spine[len(spine)-1]
 			spine = spine[:len(spine)-1]
 			if to-o.from > smallMap {
-				tree = newNode(slices.Clone(es[o.at:o.at+1]), o.prio, part(o.from, o.at, o.left), part(o.at+1, to, tree))
+				tree = newNode(slices.Clone(es[o.at:o.at+1]), o.prio, part(o.from, o.at, o.left), part(o.at+1, to, tree), line)
 			}
 		}
 		return tree
 	}
-	for i, e := range es {
-		p := priority(e.Key)
+	for i, p := range prios {
 		n, from := len(spine), i
 		// An earlier key wins ties, so only strictly lower priorities go below.
 		for n > 0 && spine[n-1].prio < p {
@@ -323,9 +407,9 @@ func rebuild(path []step, sub *mapNode) *mapNode {
 	for i := len(path) - 1; i >= 0; i-- {
 		n := path[i].n
 		if path[i].left {
-			sub = newNode(n.es, n.prio, sub, n.right)
+			sub = newNode(n.es, n.prio, sub, n.right, 0)
 		} else {
-			sub = newNode(n.es, n.prio, n.left, sub)
+			sub = newNode(n.es, n.prio, n.left, sub, 0)
 		}
 	}
 	return sub
@@ -333,11 +417,15 @@ func rebuild(path []step, sub *mapNode) *mapNode {
 
 // grow is rebuild where sub has added entries more than the node it replaces and
 // s more of shape. It does not look at the nodes beside the path, which are
-// mostly in no cache.
-func grow(path []step, sub *mapNode, added uint32, s shape) *mapNode {
+// mostly in no cache. Nodes of the line of updates are changed in place.
+func grow(path []step, sub *mapNode, added uint32, s shape, line edit) *mapNode {
 	for i := len(path) - 1; i >= 0; i-- {
-		old := path[i].n
-		n := &mapNode{es: old.es, left: old.left, right: old.right, prio: old.prio, size: old.size + added, shape: old.shape}
+		n := path[i].n
+		if line == 0 || n.edit != line {
+			old := n
+			n = &mapNode{es: old.es, left: old.left, right: old.right, prio: old.prio, size: old.size, shape: old.shape, edit: line}
+		}
+		n.size += added
 		n.shape.merge(s)
 		if path[i].left {
 			n.left = sub
@@ -349,14 +437,14 @@ func grow(path []step, sub *mapNode, added uint32, s shape) *mapNode {
 	return sub
 }
 
-func treePut(root *mapNode, e Entry) *mapNode {
+func treePut(root *mapNode, e Entry, line edit) *mapNode {
 	path := make([]step, 0, usualPath)
 	prio := priority(e.Key)
 	n := root
 	for n != nil && !n.isLeaf() && !above(prio, e.Key, n) {
 		c := Compare(e.Key, n.es[0].Key)
 		if c == 0 {
-			return replace(path, n, 0, e.Value)
+			return replace(path, n, 0, e.Value, line)
 		}
 		path = append(path, step{n, c < 0})
 		if c < 0 {
@@ -368,50 +456,89 @@ func treePut(root *mapNode, e Entry) *mapNode {
 	s := entryShape(e)
 	switch {
 	case n == nil:
-		n = &mapNode{es: []Entry{e}, size: 1, shape: s}
+		es, _ := putSorted(nil, e, line)
+		n = &mapNode{es: es, size: 1, shape: s, edit: line}
+		if line != 0 {
+			n.prios = &leafPrios{prio}
+		}
 	case !n.isLeaf(): // an equal key would be above itself, so n does not hold one
-		l, r := split(n, e.Key)
+		l, r := split(n, e.Key, line)
 		below := n.shape
 		below.merge(s)
-		n = &mapNode{es: []Entry{e}, prio: prio, left: l, right: r, size: n.size + 1, shape: below}
+		n = &mapNode{es: []Entry{e}, prio: prio, left: l, right: r, size: n.size + 1, shape: below, edit: line}
 	default:
-		es, old := putSorted(n.es, e)
-		if old >= 0 {
-			return replace(path, n, old, e.Value)
-		}
-		if len(es) > smallMap {
-			n = buildTree(es)
-		} else {
-			whole := n.shape
-			whole.merge(s)
-			n = &mapNode{es: es, size: n.size + 1, shape: whole}
+		old := 0
+		if n, old = putLeaf(n, e, prio, s, line); old >= 0 {
+			return replace(path, n, old, e.Value, line)
 		}
 	}
-	return grow(path, n, 1, s)
+	return grow(path, n, 1, s, line)
+}
+
+// putLeaf returns a leaf with an entry more, whose shape is s, or the tree it
+// becomes when it is full. If it has an entry with that key, it is returned as it
+// is, and where.
+func putLeaf(n *mapNode, e Entry, prio uint32, s shape, line edit) (out *mapNode, old int) {
+	i, found := find(n.es, e.Key)
+	if found {
+		return n, i
+	}
+	if line != 0 && n.edit == line {
+		if n.prios != nil {
+			copy(n.prios[i+1:], n.prios[i:n.size])
+			n.prios[i] = prio
+		}
+		n.es = slices.Insert(n.es, i, e)
+		if len(n.es) > smallMap {
+			var prios []uint32
+			if n.prios != nil {
+				prios = n.prios[:]
+			}
+			return buildTree(n.es, prios, line), -1
+		}
+		n.size++
+		n.shape.merge(s)
+		return n, -1
+	}
+	es, _ := putSorted(n.es, e, line)
+	if len(es) > smallMap {
+		return buildTree(es, nil, line), -1
+	}
+	whole := n.shape
+	whole.merge(s)
+	return &mapNode{es: es, size: n.size + 1, shape: whole, edit: line}, -1
 }
 
 // replace makes a path anew on which entry i of the last node n has another
 // value.
-func replace(path []step, n *mapNode, i int, value Value) *mapNode {
+func replace(path []step, n *mapNode, i int, value Value, line edit) *mapNode {
 	was := entryShape(n.es[i])
-	es := slices.Clone(n.es)
+	es := n.es
+	if line == 0 || n.edit != line || !n.isLeaf() { // copies of an inner node share its entry
+		es = slices.Clone(es)
+	}
 	es[i].Value = value
 	is := entryShape(es[i])
 	if was.depth != is.depth || was.flags != is.flags {
 		if n.isLeaf() {
-			return rebuild(path, newLeaf(es))
+			return rebuild(path, newLeaf(es, 0))
 		}
-		return rebuild(path, newNode(es, n.prio, n.left, n.right))
+		return rebuild(path, newNode(es, n.prio, n.left, n.right, 0))
 	}
 	change := shape{inline: is.inline - was.inline} // modulo 2^32
+	if line != 0 && n.edit == line {
+		n.es = es
+		n.shape.merge(change)
+		return grow(path, n, 0, change, line)
+	}
 	whole := n.shape
 	whole.merge(change)
-	sub := &mapNode{es: es, left: n.left, right: n.right, prio: n.prio, size: n.size, shape: whole}
-	return grow(path, sub, 0, change)
+	sub := &mapNode{es: es, left: n.left, right: n.right, prio: n.prio, size: n.size, shape: whole, edit: line}
+	return grow(path, sub, 0, change, line)
 }
 
 // split divides a tree that does not hold key into the keys before and after.
-func split(n *mapNode, key Value) (l, r *mapNode) {
+func split(n *mapNode, key Value, line edit) (l, r *mapNode) {
 	path := make([]step, 0, usualPath)
 	for n != nil && !n.isLeaf() {
 		less := Compare(key, n.es[0].Key) < 0
@@ -424,14 +551,14 @@ func split(n *mapNode, key Value) (l, r *mapNode) {
 	}
 	if n != nil {
 		i, _ := find(n.es, key)
-		l, r = newLeaf(slices.Clone(n.es[:i])), newLeaf(slices.Clone(n.es[i:]))
+		l, r = newLeaf(cloned(n.es[:i], line), line), newLeaf(cloned(n.es[i:], line), line)
 	}
 	for i := len(path) - 1; i >= 0; i-- {
 		n := path[i].n
 		if path[i].left {
-			r = newNode(n.es, n.prio, r, n.right)
+			r = newNode(n.es, n.prio, r, n.right, line)
 		} else {
-			l = newNode(n.es, n.prio, n.left, l)
+			l = newNode(n.es, n.prio, n.left, l, line)
 		}
 	}
 	return l, r
@@ -453,7 +580,7 @@ func treeRemove(root *mapNode, key Value) *mapNode {
 		}
 	}
 	i, _ := find(n.es, key)
-	return rebuild(path, newLeaf(slices.Delete(slices.Clone(n.es), i, i+1)))
+	return rebuild(path, newLeaf(slices.Delete(slices.Clone(n.es), i, i+1), 0))
 }
 
 // join merges two trees, all keys of l being before those of r.
@@ -481,14 +608,14 @@ func joinLeaf(l, r *mapNode) *mapNode {
 	case l.isLeaf() && r.isLeaf():
 		es := append(slices.Clone(l.es), r.es...)
 		if len(es) > smallMap {
-			return buildTree(es)
+			return buildTree(es, nil, 0)
 		}
-		return newLeaf(es)
+		return newLeaf(es, 0)
 	case !l.isLeaf():
 		l, r = r, l // the order of keys finds their place
 	}
 	for _, e := range l.es {
-		r = treePut(r, e)
+		r = treePut(r, e, 0)
 	}
 	return r
 }

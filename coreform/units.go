@@ -39,6 +39,9 @@ func (v Value) InlineUnits() (units int64, object bool) {
 // place. It takes constant time.
 func (v *Vector) InlineUnits() int64 { return int64(v.shape.inline) }
 
+// HasObjects reports whether an element is an object. It takes constant time.
+func (v *Vector) HasObjects() bool { return v.shape.flags&hasObjects != 0 }
+
 // Objects yields the elements that are objects, in order. It does not visit
 // parts of the vector that have none.
 func (v *Vector) Objects() iter.Seq[Value] {
@@ -77,6 +80,9 @@ func yieldObjects(vs []Value, yield func(Value) bool) bool {
 // InlineUnits returns the sum over keys and values of what they count at their
 // place. It takes constant time.
 func (m *Map) InlineUnits() int64 { return int64(m.shape.inline) }
+
+// HasObjects reports whether a key or value is an object. It takes constant time.
+func (m *Map) HasObjects() bool { return m.shape.flags&hasObjects != 0 }
 
 // Objects yields the keys and values that are objects, in no particular but
 // always the same order. It does not visit parts of the map that have none.

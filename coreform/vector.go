@@ -42,6 +42,25 @@ func newVecInner(kids []*vecNode) *vecNode {
 
 var emptyVec = &Vector{shape: shape{}.outer()}
 
+// vecPair is a vector of two elements in one piece of memory: what the entries of
+// a map become.
+type vecPair struct {
+	v    Vector
+	tail vecNode
+	vals [2]Value
+}
+
+// VecPair returns the vector of two values.
+func VecPair(a, b Value) Value {
+	p := &vecPair{vals: [2]Value{a, b}}
+	p.tail.vals = p.vals[:]
+	p.tail.shape.add(a)
+	p.tail.shape.add(b)
+	p.v.n, p.v.tail = 2, &p.tail
+	p.v.finish()
+	return Value{ref: &p.v}
+}
+
 // Vec returns the vector of the given values. It takes ownership of vs.
 func Vec(vs ...Value) Value {
 	if len(vs) == 0 {
@@ -113,6 +132,18 @@ func (v *Vector) All() iter.Seq2[int, Value] {
 				if !yield(i+j, x) {
 					return
 				}
+			}
+		}
+	}
+}
+
+// Leaves yields the elements in order, up to 32 at a time. The slices must not be
+// changed.
+func (v *Vector) Leaves() iter.Seq[[]Value] {
+	return func(yield func([]Value) bool) {
+		for i := 0; i < v.n; i += vecWidth {
+			if !yield(v.leaf(i).vals) {
+				return
 			}
 		}
 	}

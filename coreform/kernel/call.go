@@ -156,7 +156,9 @@ func (m *Machine) pushWait(native *Fn, then resumer, ret, top int, where site) b
 func (m *Machine) resumeTop(v Value) Value {
 	w := m.frames.top()
 	c := &m.call
-	c.called, c.site = false, w.site
+	c.called = false
+	c.prim, c.op, c.site = nil, w.name(), w.site
+	share(v)
 	if v = m.waits[len(m.waits)-1].resume(c, v); !c.called {
 		m.frames.pop()
 		m.waits[len(m.waits)-1] = nil
@@ -210,6 +212,9 @@ func (m *Machine) partial(fn *Fn, args []Value) Value {
 	}
 	all := make([]Value, 0, k)
 	all = append(append(all, fn.args...), args...)
+	for _, a := range args {
+		share(a)
+	}
 	return coreform.FromOther(&Fn{proto: fn.proto, caps: fn.caps, args: all})
 }
 
@@ -242,9 +247,10 @@ func (m *Machine) native(fn *Fn, args []Value, where site) (v Value, done bool) 
 		if n.Errors>>i&1 == 0 && isError(a) {
 			return a, true
 		}
+		share(a)
 	}
 	c := &m.call
-	c.op, c.site = n.Name, where
+	c.prim, c.op, c.site = nil, n.Name, where
 	if m.watch != nil {
 		return m.watchNative(n, args)
 	}
@@ -258,13 +264,16 @@ func (m *Machine) primitive(p *primitive, args []Value, units int64) Value {
 		return Value{}
 	}
 	c := &m.call
-	c.op, c.site = p.name, m.here()
+	c.prim = p // where it is called is only asked for errors
 	if len(args) != p.arity {
 		return c.TypeError()
 	}
 	for i, a := range args {
 		if p.errors>>i&1 == 0 && isError(a) {
 			return a
+		}
+		if (p.looks|p.takes)>>i&1 == 0 {
+			share(a)
 		}
 	}
 	if m.watch != nil {

@@ -18,6 +18,8 @@ type opcode uint8
 const (
 	opConst      opcode = iota // a: constant          → v
 	opLocal                    // a: slot              → v
+	opMove                     // a: slot, read for the last time   → v
+	opBorrow                   // a: slot, for a primitive that does not keep it   → v
 	opCapture                  // a: capture           → v
 	opGlobal                   // a: cell of the unit  → v
 	opDefinition               // a: library reference → v

@@ -84,6 +84,7 @@ func compileForm(u *unit, n coreform.Node) (*proto, error) {
 		err = f.expr(n, true)
 	}
 	f.p.seal()
+	f.p.markMoves()
 	return f.p, err
 }
 

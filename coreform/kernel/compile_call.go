@@ -30,6 +30,7 @@ func (f *fnState) closure(n coreform.Node, tail bool) error {
 	p.seal()
 	p.refs = slices.Sorted(maps.Keys(inner.refs))
 	p.noteInline()
+	p.markMoves()
 	f.p.protos = append(f.p.protos, p)
 	f.emit(opClosure, int32(len(f.p.protos)-1), 0, n)
 	f.push(1)
@@ -117,6 +118,7 @@ func (f *fnState) libraryName(name string) *definition {
 
 func (f *fnState) inlineCall(p *proto, n coreform.Node, args []coreform.Node, tail bool) error {
 	f.pending++ // the visit of the function's name
+	first := len(f.p.code)
 	for i, a := range args {
 		if i > 0 { // the inner fn form, visited once the argument before is there
 			f.pending += int32(p.levelSteps())
@@ -130,8 +132,11 @@ func (f *fnState) inlineCall(p *proto, n coreform.Node, args []coreform.Node, ta
 	if special, ok := fastPrimitives[p.inline.prim.name]; ok {
 		op = special
 	}
+	if p.inline.prim.looks&1 != 0 && f.p.code[first].op == opLocal && allAtoms(args) {
+		f.p.code[first].op = opBorrow
+	}
 	f.pending += int32(p.inline.steps)
-	if op != opInline && f.fuse(op, n) {
+	if op != opInline && allAtoms(args) && f.fuse(op, n) {
 		f.push(1 - len(args))
 		f.yield(tail, n)
 		return nil
@@ -142,7 +147,18 @@ func (f *fnState) inlineCall(p *proto, n coreform.Node, args []coreform.Node, ta
 	return nil
 }
 
-// fuse replaces the two instructions before a call of op, if they only get a
+// allAtoms reports whether nothing can happen while the arguments of a call are
+// evaluated.
+func allAtoms(args []coreform.Node) bool {
+	for _, a := range args {
+		if k := a.Term.Kind(); k == coreform.KindPair || k == coreform.KindMap {
+			return false
+		}
+	}
+	return true
+}
+
+// fuse replaces the two instructions of the operands of op, which are atoms, if they get a
 // variable and a variable or constant, and the call by one instruction. It charges
 // what the three would, before the call instead of between.
 func (f *fnState) fuse(op opcode, n coreform.Node) bool {

@@ -63,35 +63,39 @@ func (w *liveWalk) add(v Value) {
 	if !object || isAbsorbed(v) || !w.seen.add(v.Address()) {
 		return
 	}
-	switch v.Kind() {
-	case coreform.KindPair, coreform.KindVec, coreform.KindMap:
+	switch r := v.Ref().(type) {
+	case *coreform.Pair:
 		w.stack = append(w.stack, v)
-	case coreform.KindOther:
-		if fn, ok := v.Ref().(*Fn); ok && len(fn.caps)+len(fn.args) == 0 {
-			w.units += 2
-			return
+	case *coreform.Vector:
+		if w.units += 2 + int64(r.Len()) + r.InlineUnits(); r.HasObjects() {
+			w.stack = append(w.stack, v)
 		}
+	case *coreform.Map:
+		if w.units += 2 + 3*int64(r.Len()) + r.InlineUnits(); r.HasObjects() {
+			w.stack = append(w.stack, v)
+		}
+	case *Fn:
+		if w.units += 2 + int64(len(r.caps)+len(r.args)); len(r.caps)+len(r.args) > 0 {
+			w.stack = append(w.stack, v)
+		}
+	case coreform.Other:
 		w.stack = append(w.stack, v)
 	default:
 		w.units += objectUnits(v)
 	}
 }
 
+// visit looks at the parts of what was noted.
 func (w *liveWalk) visit(v Value) {
-	switch v.Kind() {
-	case coreform.KindPair:
-		p, _ := v.AsPair()
-		w.list(p)
-	case coreform.KindVec:
-		x, _ := v.AsVec()
-		w.units += 2 + int64(x.Len()) + x.InlineUnits()
-		w.each(x.Objects())
-	case coreform.KindMap:
-		x, _ := v.AsMap()
-		w.units += 2 + 3*int64(x.Len()) + x.InlineUnits()
-		w.each(x.Objects())
-	default:
-		w.other(v.AsOther())
+	switch r := v.Ref().(type) {
+	case *coreform.Pair:
+		w.list(r)
+	case *coreform.Vector:
+		w.each(r.Objects())
+	case *coreform.Map:
+		w.each(r.Objects())
+	case coreform.Other:
+		w.other(r)
 	}
 }
 
@@ -126,7 +130,6 @@ func (w *liveWalk) list(p *coreform.Pair) {
 func (w *liveWalk) other(o coreform.Other) {
 	switch o := o.(type) {
 	case *Fn:
-		w.units += 2 + int64(len(o.caps)+len(o.args))
 		w.push(o.caps...)
 		w.push(o.args...)
 	case *Sealed:

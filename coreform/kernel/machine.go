@@ -63,6 +63,7 @@ func (m *Machine) runForm(ctx context.Context, p *proto) (Value, error) {
 func (m *Machine) apply(ctx context.Context, f, arg Value) (Value, error) {
 	return m.enter(ctx, func() bool {
 		m.reserve(2)
+		share(arg)
 		m.stack[0], m.stack[1] = f, arg
 		v, done := m.applyAt(0, 1, 1, 0, 1, site{})
 		m.stack[0] = v
@@ -82,6 +83,7 @@ func (m *Machine) enter(ctx context.Context, start func() bool) (v Value, err er
 		m.run()
 	}
 	v = m.stack[0]
+	share(v)
 	clear(m.stack[:m.high])
 	m.high = 0
 	if m.fault != nil {
@@ -145,7 +147,16 @@ func (m *Machine) run() {
 			m.stack[sp] = fr.p.consts[in.a]
 			sp++
 		case opLocal:
+			v := m.stack[base+int(in.a)]
+			share(v)
+			m.stack[sp] = v
+			sp++
+		case opBorrow:
 			m.stack[sp] = m.stack[base+int(in.a)]
+			sp++
+		case opMove:
+			slot := &m.stack[base+int(in.a)]
+			m.stack[sp], *slot = *slot, Value{}
 			sp++
 		case opCapture:
 			m.stack[sp] = fr.fn.caps[in.a]
@@ -193,6 +204,22 @@ func (m *Machine) run() {
 					return
 				}
 			}
+			m.stack[sp] = v
+			sp++
+		case opPrim, opInline:
+			n := int(in.b)
+			fr.pc, m.sp = int32(pc), sp
+			var v Value
+			if in.op == opPrim {
+				v = m.primitive(&primitives[in.a], m.stack[sp-n:sp], 0)
+			} else {
+				inl := fr.p.protos[in.a].inline
+				v = m.primitive(inl.prim, m.stack[sp-n:sp], inl.units)
+			}
+			if m.fault != nil {
+				return
+			}
+			sp -= n
 			m.stack[sp] = v
 			sp++
 		case opGlobal:
@@ -330,13 +357,6 @@ func (m *Machine) slow(fr *frame, in *instr, sp int) int {
 	case opMap:
 		n = int(in.b)
 		v = m.mapLiteral(fr.p.consts[in.a], m.stack[sp-n:sp])
-	case opPrim:
-		n = int(in.b)
-		v = m.primitive(&primitives[in.a], m.stack[sp-n:sp], 0)
-	case opInline:
-		n = int(in.b)
-		inl := fr.p.protos[in.a].inline
-		v = m.primitive(inl.prim, m.stack[sp-n:sp], inl.units)
 	case opBadPrim:
 		name, _ := fr.p.consts[in.a].AsSym()
 		m.fault = m.fatal("core/fatal/unknown-primitive", "there is no primitive "+name, "check its spelling; spec/language.md lists them")
@@ -357,6 +377,7 @@ func (m *Machine) slow(fr *frame, in *instr, sp int) int {
 		n = 1
 		c := &fr.p.unit.cells[in.a]
 		c.v, c.set = m.stack[sp-1], true
+		share(c.v)
 	}
 	m.stack[sp-n] = v
 	return sp - n + 1
@@ -372,6 +393,7 @@ func (m *Machine) closure(fr *frame, p *proto) Value {
 		for i, c := range p.captures {
 			if c.local {
 				fn.caps[i] = m.stack[int(fr.base)+c.index]
+				share(fn.caps[i])
 			} else {
 				fn.caps[i] = fr.fn.caps[c.index]
 			}
@@ -388,6 +410,7 @@ func (m *Machine) mapLiteral(template Value, values []Value) Value {
 	es := t.Entries()
 	for i := range es {
 		es[i].Value = values[i]
+		share(values[i])
 	}
 	return coreform.MapOf(es...)
 }
@@ -416,6 +439,7 @@ func (m *Machine) sealWith(v, token Value) Value {
 	if !m.alloc(1) {
 		return Value{}
 	}
+	share(v)
 	return seal(t, v)
 }
 

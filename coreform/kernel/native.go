@@ -8,8 +8,9 @@ import (
 // work, make errors, and call functions. It is valid during the call only.
 type Call struct {
 	m    *Machine
-	op   string // the native or primitive that runs
-	site site
+	prim *primitive // that runs; nil for a native
+	op   string     // the native that runs
+	site site       // and where it was called
 
 	called bool // a call of f with arg is asked for
 	f, arg Value
@@ -116,7 +117,11 @@ func (c *Call) Error(code string, context Value) Value {
 
 // ErrorOf seals any payload as an error and remembers where.
 func (c *Call) ErrorOf(payload Value) Value {
-	return coreform.FromOther(&Sealed{token: tokenError, payload: payload, trace: c.m.traceHere(c.op, c.site)})
+	op, where := c.op, c.site
+	if c.prim != nil {
+		op, where = c.prim.name, c.m.here()
+	}
+	return coreform.FromOther(&Sealed{token: tokenError, payload: payload, trace: c.m.traceHere(op, where)})
 }
 
 // TypeError is the sealed error of an argument of the wrong type.

@@ -16,6 +16,8 @@ type primitive struct {
 	name   string
 	arity  int
 	errors uint32
+	looks  uint32 // arguments that it only looks at (bit i)
+	takes  uint32 // arguments that it may change if nobody else holds them
 	fn     func(c *Call, args []Value) Value
 }
 

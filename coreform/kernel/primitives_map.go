@@ -3,7 +3,7 @@ package kernel
 import "github.com/gcrun/gcrun/coreform"
 
 var mapPrimitives = []primitive{
-	{name: "map/get", arity: 2, fn: func(c *Call, a []Value) Value {
+	{name: "map/get", arity: 2, looks: 1, fn: func(c *Call, a []Value) Value {
 		m, ok := a[0].AsMap()
 		if !ok || !a[1].IsTerm() {
 			return c.TypeError()
@@ -14,15 +14,15 @@ var mapPrimitives = []primitive{
 		v, _ := m.Get(a[1])
 		return v
 	}},
-	{name: "map/put", arity: 3, errors: 1 << 2, fn: mapPut},
+	{name: "map/put", arity: 3, errors: 1 << 2, takes: 1, fn: mapPut},
 	{name: "map/merge", arity: 2, fn: mapMerge},
-	{name: "map/len", arity: 1, fn: func(c *Call, a []Value) Value {
+	{name: "map/len", arity: 1, looks: 1, fn: func(c *Call, a []Value) Value {
 		if m, ok := a[0].AsMap(); ok {
 			return coreform.Int(int64(m.Len()))
 		}
 		return c.TypeError()
 	}},
-	{name: "map/entries", arity: 1, fn: mapEntries},
+	{name: "map/entries", arity: 1, looks: 1, fn: mapEntries},
 	{name: "map/from-entries", arity: 1, fn: mapFromEntries},
 }
 
@@ -40,7 +40,7 @@ func mapPut(c *Call, a []Value) Value {
 			return Value{}
 		}
 	}
-	return m.Put(a[1], a[2])
+	return m.Take(a[1], a[2])
 }
 
 // entriesWork charges for building a map out of entries that are sorted but for
@@ -103,7 +103,7 @@ func mapEntries(c *Call, a []Value) Value {
 	}
 	out := make([]Value, 0, n)
 	for k, v := range m.All() {
-		out = append(out, coreform.Vec(k, v))
+		out = append(out, coreform.VecPair(k, v))
 	}
 	return coreform.Vec(out...)
 }

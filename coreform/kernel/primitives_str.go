@@ -195,23 +195,30 @@ func strJoin(c *Call, a []Value) Value {
 	}
 	// Each length is below 2^31 and there are below 2^31 parts: no overflow.
 	total := int64(parts.Len()-1) * int64(len(sep))
-	for _, p := range parts.All() {
-		if p.Kind() != coreform.KindStr {
-			return c.TypeError()
+	for leaf := range parts.Leaves() {
+		for _, p := range leaf {
+			n := p.StrLen()
+			if n == 0 && p.Kind() != coreform.KindStr {
+				return c.TypeError()
+			}
+			total += int64(n)
 		}
-		total += int64(p.StrLen())
 	}
 	if !c.RoomForStr(total) || !c.Work(total, 0) {
 		return Value{}
 	}
 	var b strings.Builder
 	b.Grow(int(total))
-	for i, p := range parts.All() {
-		if i > 0 {
-			b.WriteString(sep)
+	first := true
+	for leaf := range parts.Leaves() {
+		for _, p := range leaf {
+			if !first {
+				b.WriteString(sep)
+			}
+			first = false
+			s, _ := p.AsStr()
+			b.WriteString(s)
 		}
-		s, _ := p.AsStr()
-		b.WriteString(s)
 	}
 	return coreform.Str(b.String())
 }

@@ -81,7 +81,7 @@ value = total(build())
 (def build (fn (i v) (if (core/int::eq? i 0) v (build (core/int::sub i 1) (core/vec::push v "word")))))
 (def parts (build 100000 []))
 (def again (fn (k n) (if (core/int::eq? k 0) n (again (core/int::sub k 1) (core/int::add n (core/str::len (core/str::join parts ",")))))))
-(again 20 0)`, `
+(again 100 0)`, `
 parts = []
 def build():
     for i in range(100000):
@@ -89,11 +89,11 @@ def build():
 build()
 def again():
     n = 0
-    for k in range(20):
+    for k in range(100):
         n = n + len(",".join(parts))
     return n
 value = again()
-`, "9999980"},
+`, "49999900"},
 	{"100 000 concatenations of one character", 0.1, `
 (def f (fn (s n) (if (core/int::eq? n 0) (core/str::len (core/str::nfc s)) (f (core/str::concat s "x") (core/int::sub n 1)))))
 (f "" 100000)`, `
