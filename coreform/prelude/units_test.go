@@ -72,10 +72,10 @@ func TestLiveUnits(t *testing.T) {
 		}
 	}
 	// Symbols count wherever they stand, integers are part of what holds them.
-	const push = "(def f (fn (v n) (if (core/int::eq? n 0) v (f (core/vec::push v %s) (core/int::sub n 1))))) (core/vec::len (f [] 450000))"
+	const push = "(def f (fn (v n) (if (core/int::eq? n 0) v (f (core/vec::push v %s) (core/int::sub n 1))))) (core/vec::len (f [] 600000))"
 	for elem, ok := range map[string]bool{"'a": false, "1": true} {
 		if _, _, err := eval(fmt.Sprintf(push, elem), limits); (err == nil) != ok {
-			t.Errorf("450 000 times %s: %v", elem, err)
+			t.Errorf("600 000 times %s: %v", elem, err)
 		}
 	}
 }
