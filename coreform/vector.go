@@ -11,6 +11,7 @@ type Vector struct {
 	root  *vecNode
 	tail  *vecNode
 	shape shape
+	edit  edit // as for maps
 	cell  DigestCell
 }
 
@@ -20,6 +21,7 @@ const vecBits, vecWidth, vecMask = 5, 32, 31
 type vecNode struct {
 	kids  []*vecNode
 	vals  []Value
+	edit  edit  // of a last leaf
 	shape shape // of the content, not counting the vector's own level
 	cell  DigestCell
 }
@@ -202,6 +204,39 @@ func (v *Vector) Push(x Value) Value {
 	w.tail = newVecLeaf([]Value{x})
 	w.finish()
 	return Value{ref: w}
+}
+
+// Take is Push for a caller that gives v away; see [Map.Take].
+func (v *Vector) Take(x Value) Value {
+	line := v.edit
+	if _, hashed := v.cell.load(); line == 0 || hashed {
+		line = edit(edits.Add(1))
+	}
+	w := v
+	if v.edit != line {
+		w = &Vector{n: v.n, shift: v.shift, root: v.root, tail: v.tail, edit: line}
+	}
+	switch {
+	case w.n&vecMask == 0: // there is no tail with room
+		if w.n > 0 {
+			w.root, w.shift = w.withLeaf(w.tail)
+		}
+		w.tail = &vecNode{edit: line}
+	case w.tail.edit != line:
+		w.tail = &vecNode{vals: append(make([]Value, 0, min(vecWidth, 2*len(w.tail.vals))), w.tail.vals...), shape: w.tail.shape, edit: line}
+	}
+	w.tail.vals = append(w.tail.vals, x)
+	w.tail.shape.add(x)
+	w.n++
+	w.finish()
+	return Value{ref: w}
+}
+
+// Share says that somebody else may hold v from now on.
+func (v *Vector) Share() {
+	if v.edit != 0 {
+		v.edit = 0
+	}
 }
 
 // withLeaf returns the trie with a full leaf added after its last one.

@@ -96,11 +96,9 @@ func (m *Machine) enter(ctx context.Context, start func() bool) (v Value, err er
 func (m *Machine) reserve(n int) {
 	m.high = max(m.high, n)
 	if n > len(m.stack) {
-		size := 2 * len(m.stack)
-		if len(m.stack) > 1<<16 { // both stacks are there while one is copied
-			size = len(m.stack) + len(m.stack)/2
-		}
-		grown := make([]Value, max(n, size, 256))
+		// What is not used yet is not touched, so doubling costs less memory than
+		// growing by less and copying more often.
+		grown := make([]Value, max(n, 2*len(m.stack), 256))
 		copy(grown, m.stack)
 		m.stack = grown
 	}

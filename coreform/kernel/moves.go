@@ -2,8 +2,8 @@ package kernel
 
 import "github.com/gcrun/gcrun/coreform"
 
-// A map that a program builds entry by entry is mostly held by nobody but the
-// call that adds the next one. Such a map is changed in place (coreform.Map.Take).
+// A map or vector that a program builds piece by piece is mostly held by nobody but
+// the call that adds the next one. Such a one is changed in place (coreform.Map.Take).
 // Who else may hold a value is kept track of by three rules:
 //
 //   - a variable that is read for the last time gives its value away (opMove);
@@ -16,8 +16,11 @@ import "github.com/gcrun/gcrun/coreform"
 
 // share says that somebody else may hold a value from now on.
 func share(v Value) {
-	if m, ok := v.Ref().(*coreform.Map); ok {
-		m.Share()
+	switch r := v.Ref().(type) {
+	case *coreform.Map:
+		r.Share()
+	case *coreform.Vector:
+		r.Share()
 	}
 }
 

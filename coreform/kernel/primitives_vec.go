@@ -3,7 +3,7 @@ package kernel
 import "github.com/gcrun/gcrun/coreform"
 
 var vecPrimitives = []primitive{
-	{name: "vec/get", arity: 2, fn: func(c *Call, a []Value) Value {
+	{name: "vec/get", arity: 2, looks: 1, fn: func(c *Call, a []Value) Value {
 		v, ok := a[0].AsVec()
 		i, isIndex := index(a[1])
 		switch {
@@ -14,7 +14,7 @@ var vecPrimitives = []primitive{
 		}
 		return v.At(int(i))
 	}},
-	{name: "vec/len", arity: 1, fn: func(c *Call, a []Value) Value {
+	{name: "vec/len", arity: 1, looks: 1, fn: func(c *Call, a []Value) Value {
 		if v, ok := a[0].AsVec(); ok {
 			return coreform.Int(int64(v.Len()))
 		}
@@ -31,7 +31,7 @@ var vecPrimitives = []primitive{
 		}
 		return v.Set(int(i), a[2])
 	}},
-	{name: "vec/push", arity: 2, errors: 1 << 1, fn: func(c *Call, a []Value) Value {
+	{name: "vec/push", arity: 2, errors: 1 << 1, takes: 1, fn: func(c *Call, a []Value) Value {
 		v, ok := a[0].AsVec()
 		if !ok {
 			return c.TypeError()
@@ -40,7 +40,7 @@ var vecPrimitives = []primitive{
 		if !c.m.lenLimit("vec-len", n+1, c.m.limits.VecLen) || !c.RoomForUpdate(n) {
 			return Value{}
 		}
-		return v.Push(a[1])
+		return v.Take(a[1])
 	}},
 }
 

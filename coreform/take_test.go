@@ -84,3 +84,47 @@ func TestTake(t *testing.T) {
 		}
 	})
 }
+
+// spec: LANG-VAL-2, SH-VAL-2
+func TestTakeOfVectors(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		type version struct {
+			v     coreform.Value
+			model []coreform.Value
+		}
+		versions := []version{{coreform.Vec(), nil}}
+		value := rapid.OneOf(rapid.Map(rapid.Int64Range(0, 9), coreform.Int), rapid.Just(coreform.Vec(coreform.Vec(coreform.Int(1)))), rapid.Just(coreform.Str("short")))
+		for range rapid.IntRange(1, 10).Draw(t, "lines") {
+			from := rapid.SampledFrom(versions).Draw(t, "from")
+			at, model := from.v, append([]coreform.Value{}, from.model...)
+			for range rapid.IntRange(1, 3).Draw(t, "runs") {
+				for range rapid.SampledFrom([]int{1, 3, 31, 32, 33, 70, 1100}).Draw(t, "pushes") {
+					v, _ := at.AsVec()
+					x := value.Draw(t, "value")
+					if at, model = v.Take(x), append(model, x); len(model) > 2500 {
+						break
+					}
+				}
+				v, _ := at.AsVec()
+				v.Share()
+				versions = append(versions, version{at, append([]coreform.Value{}, model...)})
+				switch rapid.IntRange(0, 2).Draw(t, "then") {
+				case 0:
+					at = v.Set(len(model)/2, coreform.Int(-1))
+					model[len(model)/2] = coreform.Int(-1)
+				case 1:
+					at, model = v.Push(coreform.Int(-2)), append(model, coreform.Int(-2))
+				}
+			}
+		}
+		for _, v := range versions {
+			want := coreform.Vec(append([]coreform.Value{}, v.model...)...)
+			got, _ := v.v.AsVec()
+			made, _ := want.AsVec()
+			if got.Len() != made.Len() || !coreform.Equal(v.v, want) || coreform.StateHash(v.v) != coreform.StateHash(want) ||
+				got.InlineUnits() != made.InlineUnits() || v.v.Depth() != want.Depth() {
+				t.Fatalf("%d elements, want %d", got.Len(), made.Len())
+			}
+		}
+	})
+}
