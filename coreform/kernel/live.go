@@ -133,9 +133,7 @@ func (w *liveWalk) other(o coreform.Other) {
 		w.push(o.caps...)
 		w.push(o.args...)
 	case *Sealed:
-		w.units++
-		w.add(coreform.FromOther(o.token))
-		w.add(o.payload)
+		w.sealed(o)
 	case *Effect:
 		w.units++
 		w.add(o.value)
@@ -151,6 +149,23 @@ func (w *liveWalk) other(o coreform.Other) {
 		w.units++
 		_, kids := o.Parts()
 		w.push(kids...)
+	}
+}
+
+// sealed counts what is sealed again and again, the outermost of which is noted as
+// seen.
+func (w *liveWalk) sealed(s *Sealed) {
+	for w.units <= w.limit {
+		w.units++
+		w.add(coreform.FromOther(s.token))
+		inner, ok := s.payload.Ref().(*Sealed)
+		if !ok {
+			w.add(s.payload)
+			return
+		}
+		if s = inner; !w.seen.add(coreform.FromOther(s).Address()) {
+			return
+		}
 	}
 }
 
