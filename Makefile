@@ -10,7 +10,7 @@ FUZZTIME ?= 10s
 BENCH ?= .
 BENCHCOUNT ?= 1
 
-.PHONY: build demo test check bench fuzz fmt clean
+.PHONY: build demo test check bench bench-vs fuzz fmt clean
 
 build: ## bin/gcrun, static
 	CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/gcrun ./cmd/gcrun
@@ -26,6 +26,9 @@ check: ## everything a change must pass; fails if it changed files
 
 bench:
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) ./...
+
+bench-vs: ## the evaluator beside go.starlark.net, in one run
+	cd internal/bench && go run .
 
 fuzz: ## every native fuzz target for FUZZTIME
 	FUZZTIME=$(FUZZTIME) ./scripts/fuzz.sh

@@ -1,6 +1,7 @@
 package coreform
 
 import (
+	"cmp"
 	"encoding/binary"
 	"iter"
 	"slices"
@@ -119,7 +120,7 @@ func (m *Map) Get(key Value) (Value, bool) {
 			es = n.es
 			break
 		}
-		switch c := Compare(key, n.es[0].Key); {
+		switch c := compareKeys(key, n.es[0].Key); {
 		case c == 0:
 			return n.es[0].Value, true
 		case c < 0:
@@ -134,8 +135,32 @@ func (m *Map) Get(key Value) (Value, bool) {
 	return Value{}, false
 }
 
+// find returns where a key is or belongs among sorted entries, and whether it is
+// there.
 func find(es []Entry, key Value) (int, bool) {
-	return slices.BinarySearchFunc(es, key, func(e Entry, k Value) int { return Compare(e.Key, k) })
+	lo, hi := 0, len(es)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		switch c := compareKeys(es[mid].Key, key); {
+		case c == 0:
+			return mid, true
+		case c < 0:
+			lo = mid + 1
+		default:
+			hi = mid
+		}
+	}
+	return lo, false
+}
+
+// compareKeys is Compare, quick for the keys that are most common.
+func compareKeys(a, b Value) int {
+	if _, ok := a.ref.(*intTag); ok {
+		if _, ok := b.ref.(*intTag); ok {
+			return cmp.Compare(a.num, b.num)
+		}
+	}
+	return Compare(a, b)
 }
 
 // All yields the entries in key order.
@@ -442,7 +467,7 @@ func treePut(root *mapNode, e Entry, line edit) *mapNode {
 	prio := priority(e.Key)
 	n := root
 	for n != nil && !n.isLeaf() && !above(prio, e.Key, n) {
-		c := Compare(e.Key, n.es[0].Key)
+		c := compareKeys(e.Key, n.es[0].Key)
 		if c == 0 {
 			return replace(path, n, 0, e.Value, line)
 		}

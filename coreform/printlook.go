@@ -31,7 +31,7 @@ func (p *printer) smallVector(r *Vector) bool {
 		return false
 	}
 	p.looks += r.n
-	return r.n == 0 || !slices.ContainsFunc(r.tail.vals, func(v Value) bool { return !p.isAtom(v) })
+	return r.n == 0 || !slices.ContainsFunc(r.tail, func(v Value) bool { return !p.isAtom(v) })
 }
 
 func (p *printer) smallMap(r *Map) bool {
@@ -61,7 +61,7 @@ func (p *printer) look(v Value, budget int) int {
 			return -1
 		}
 		for i := 0; i < r.n && w >= 0; i++ {
-			w = p.lookMore(r.tail.vals[i], i > 0, w, budget)
+			w = p.lookMore(r.tail[i], i > 0, w, budget)
 		}
 		return within(w, budget)
 	case *Map:

@@ -194,12 +194,12 @@ func (p *Pair) appendPreimage(b []byte) []byte {
 
 func (v *Vector) stateCell() *DigestCell { return &v.cell }
 
-func (v *Vector) eachKid(_ func(Value), node func(stateNode)) {
+func (v *Vector) eachKid(value func(Value), node func(stateNode)) {
 	if v.root != nil {
 		node(v.root)
 	}
-	if v.tail != nil {
-		node(v.tail)
+	for _, x := range v.tail {
+		value(x)
 	}
 }
 
@@ -208,8 +208,10 @@ func (v *Vector) appendPreimage(b []byte) []byte {
 	if v.root != nil {
 		b = appendDigest(b, &v.root.cell)
 	}
-	if v.tail != nil {
-		b = appendDigest(b, &v.tail.cell)
+	if len(v.tail) > 0 {
+		var room [512]byte
+		d := stateDomain.Sum(appendLeaf(room[:0], v.tail))
+		b = append(b, d[:]...)
 	}
 	return b
 }
@@ -232,15 +234,19 @@ func (n *vecNode) eachKid(value func(Value), node func(stateNode)) {
 
 func (n *vecNode) appendPreimage(b []byte) []byte {
 	if n.kids == nil {
-		b = append(b, tagVecLeaf)
-		for _, v := range n.vals {
-			b = appendChild(b, v)
-		}
-		return b
+		return appendLeaf(b, n.vals)
 	}
 	b = append(b, tagVecInner)
 	for _, k := range n.kids {
 		b = appendDigest(b, &k.cell)
+	}
+	return b
+}
+
+func appendLeaf(b []byte, vals []Value) []byte {
+	b = append(b, tagVecLeaf)
+	for _, v := range vals {
+		b = appendChild(b, v)
 	}
 	return b
 }

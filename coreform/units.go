@@ -47,10 +47,8 @@ func (v *Vector) HasObjects() bool { return v.shape.flags&hasObjects != 0 }
 func (v *Vector) Objects() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		nodes := make([]*vecNode, 0, 2*vecWidth)
-		for _, n := range [...]*vecNode{v.tail, v.root} {
-			if n != nil {
-				nodes = append(nodes, n)
-			}
+		if v.root != nil {
+			nodes = append(nodes, v.root)
 		}
 		for len(nodes) > 0 {
 			n := nodes[len(nodes)-1]
@@ -64,6 +62,9 @@ func (v *Vector) Objects() iter.Seq[Value] {
 			if !yieldObjects(n.vals, yield) {
 				return
 			}
+		}
+		if v.last.flags&hasObjects != 0 {
+			yieldObjects(v.tail, yield)
 		}
 	}
 }

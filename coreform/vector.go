@@ -9,7 +9,8 @@ type Vector struct {
 	n     int
 	shift uint // 5 × levels of inner nodes
 	root  *vecNode
-	tail  *vecNode
+	tail  []Value // the last leaf; empty iff the vector is
+	last  shape   // of the tail
 	shape shape
 	edit  edit // as for maps
 	cell  DigestCell
@@ -21,7 +22,6 @@ const vecBits, vecWidth, vecMask = 5, 32, 31
 type vecNode struct {
 	kids  []*vecNode
 	vals  []Value
-	edit  edit  // of a last leaf
 	shape shape // of the content, not counting the vector's own level
 	cell  DigestCell
 }
@@ -48,18 +48,16 @@ var emptyVec = &Vector{shape: shape{}.outer()}
 // a map become.
 type vecPair struct {
 	v    Vector
-	tail vecNode
 	vals [2]Value
 }
 
 // VecPair returns the vector of two values.
 func VecPair(a, b Value) Value {
 	p := &vecPair{vals: [2]Value{a, b}}
-	p.tail.vals = p.vals[:]
-	p.tail.shape.add(a)
-	p.tail.shape.add(b)
-	p.v.n, p.v.tail = 2, &p.tail
-	p.v.finish()
+	p.v.n, p.v.tail = 2, p.vals[:]
+	p.v.last.add(a)
+	p.v.last.add(b)
+	p.v.shape = p.v.last.outer()
 	return Value{ref: &p.v}
 }
 
@@ -74,7 +72,10 @@ func Vec(vs ...Value) Value {
 	for i := 0; i < full; i += vecWidth {
 		level = append(level, newVecLeaf(vs[i:i+vecWidth:i+vecWidth]))
 	}
-	v := &Vector{n: len(vs), tail: newVecLeaf(vs[full:])}
+	v := &Vector{n: len(vs), tail: vs[full:]}
+	for _, x := range v.tail {
+		v.last.add(x)
+	}
 	for len(level) > 1 || (len(level) == 1 && v.shift == 0) {
 		next := make([]*vecNode, 0, (len(level)+vecMask)/vecWidth)
 		for i := 0; i < len(level); i += vecWidth {
@@ -95,9 +96,7 @@ func (v *Vector) finish() {
 	if v.root != nil {
 		s.merge(v.root.shape)
 	}
-	if v.tail != nil {
-		s.merge(v.tail.shape)
-	}
+	s.merge(v.last)
 	v.shape = s.outer()
 }
 
@@ -111,8 +110,8 @@ func (v *Vector) tailStart() int {
 	return (v.n - 1) &^ vecMask
 }
 
-// leaf returns the leaf that holds element i.
-func (v *Vector) leaf(i int) *vecNode {
+// leaf returns the elements of the leaf that holds element i.
+func (v *Vector) leaf(i int) []Value {
 	if i >= v.tailStart() {
 		return v.tail
 	}
@@ -120,17 +119,17 @@ func (v *Vector) leaf(i int) *vecNode {
 	for s := v.shift; s > 0; s -= vecBits {
 		node = node.kids[i>>s&vecMask]
 	}
-	return node
+	return node.vals
 }
 
 // At returns element i; 0 ≤ i < Len.
-func (v *Vector) At(i int) Value { return v.leaf(i).vals[i&vecMask] }
+func (v *Vector) At(i int) Value { return v.leaf(i)[i&vecMask] }
 
 // All yields the elements in order.
 func (v *Vector) All() iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) {
 		for i := 0; i < v.n; i += vecWidth {
-			for j, x := range v.leaf(i).vals {
+			for j, x := range v.leaf(i) {
 				if !yield(i+j, x) {
 					return
 				}
@@ -144,7 +143,7 @@ func (v *Vector) All() iter.Seq2[int, Value] {
 func (v *Vector) Leaves() iter.Seq[[]Value] {
 	return func(yield func([]Value) bool) {
 		for i := 0; i < v.n; i += vecWidth {
-			if !yield(v.leaf(i).vals) {
+			if !yield(v.leaf(i)) {
 				return
 			}
 		}
@@ -163,14 +162,21 @@ func (v *Vector) Slice() []Value {
 // Set returns the vector with element i replaced; 0 ≤ i < Len. It allocates
 // O(log n).
 func (v *Vector) Set(i int, x Value) Value {
-	w := &Vector{n: v.n, shift: v.shift, root: v.root, tail: v.tail}
+	w := &Vector{n: v.n, shift: v.shift, root: v.root, tail: v.tail, last: v.last}
 	if i >= v.tailStart() {
-		w.tail = newVecLeaf(replaced(v.tail.vals, i&vecMask, x))
+		w.setTail(replaced(v.tail, i&vecMask, x))
 	} else {
 		w.root = v.setIn(v.root, v.shift, i, x)
 	}
 	w.finish()
 	return Value{ref: w}
+}
+
+func (v *Vector) setTail(vals []Value) {
+	v.tail, v.last = vals, shape{}
+	for _, x := range vals {
+		v.last.add(x)
+	}
 }
 
 // setIn recurses once per level: at most 13 for 2^63 elements.
@@ -191,19 +197,23 @@ func replaced[T any](in []T, at int, x T) []T {
 
 // Push returns the vector with x added at the end. It allocates O(log n).
 func (v *Vector) Push(x Value) Value {
-	w := &Vector{n: v.n + 1, shift: v.shift, root: v.root}
-	if v.n&vecMask != 0 { // the tail has room
-		w.tail = &vecNode{vals: replaced(v.tail.vals, v.n&vecMask, x), shape: v.tail.shape}
-		w.tail.shape.add(x)
-		w.finish()
-		return Value{ref: w}
+	w := &Vector{n: v.n, shift: v.shift, root: v.root, tail: v.tail, last: v.last}
+	if w.tailFull() {
+		w.storeTail()
 	}
-	if v.n > 0 {
-		w.root, w.shift = v.withLeaf(v.tail)
-	}
-	w.tail = newVecLeaf([]Value{x})
+	w.tail = replaced(w.tail, len(w.tail), x)
+	w.last.add(x)
+	w.n++
 	w.finish()
 	return Value{ref: w}
+}
+
+func (v *Vector) tailFull() bool { return len(v.tail) == vecWidth }
+
+// storeTail makes the full tail a leaf of the trie, and the tail empty.
+func (v *Vector) storeTail() {
+	v.root, v.shift = v.withLeaf(&vecNode{vals: v.tail, shape: v.last})
+	v.tail, v.last = nil, shape{}
 }
 
 // Take is Push for a caller that gives v away; see [Map.Take].
@@ -214,19 +224,14 @@ func (v *Vector) Take(x Value) Value {
 	}
 	w := v
 	if v.edit != line {
-		w = &Vector{n: v.n, shift: v.shift, root: v.root, tail: v.tail, edit: line}
+		room := min(vecWidth, 2*len(v.tail))
+		w = &Vector{n: v.n, shift: v.shift, root: v.root, tail: append(make([]Value, 0, room), v.tail...), last: v.last, edit: line}
 	}
-	switch {
-	case w.n&vecMask == 0: // there is no tail with room
-		if w.n > 0 {
-			w.root, w.shift = w.withLeaf(w.tail)
-		}
-		w.tail = &vecNode{edit: line}
-	case w.tail.edit != line:
-		w.tail = &vecNode{vals: append(make([]Value, 0, min(vecWidth, 2*len(w.tail.vals))), w.tail.vals...), shape: w.tail.shape, edit: line}
+	if w.tailFull() {
+		w.storeTail()
 	}
-	w.tail.vals = append(w.tail.vals, x)
-	w.tail.shape.add(x)
+	w.tail = append(w.tail, x)
+	w.last.add(x)
 	w.n++
 	w.finish()
 	return Value{ref: w}
