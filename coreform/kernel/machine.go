@@ -191,16 +191,17 @@ func (m *Machine) run() {
 			if in.op == opIntConst {
 				y = &fr.p.consts[in.b]
 			}
+			fr.pc, m.sp = int32(pc), sp // what is alive may be counted
 			v, ok := fastInt(in.of, x, *y)
-			if !ok || !m.alloc(inl.units) {
-				fr.pc, m.sp = int32(pc), sp+2
+			if ok {
+				m.alloc(inl.units)
+			} else {
+				m.sp = sp + 2
 				m.stack[sp], m.stack[sp+1] = x, *y
-				if m.fault == nil {
-					v = m.primitive(inl.prim, m.stack[sp:sp+2], inl.units)
-				}
-				if m.fault != nil {
-					return
-				}
+				v = m.primitive(inl.prim, m.stack[sp:sp+2], inl.units)
+			}
+			if m.fault != nil {
+				return
 			}
 			m.stack[sp] = v
 			sp++

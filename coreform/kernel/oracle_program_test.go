@@ -282,7 +282,7 @@ type outcome struct {
 
 // machineRun runs a program; its sealed errors are shown as the oracle does.
 func machineRun(t *rapid.T, src string, lib *kernel.Library) outcome {
-	p, err := kernel.Load("t.gc", []byte(src), lib, kernel.Limits{Steps: 3000})
+	p, err := kernel.Load("t.gc", []byte(src), lib, kernel.Limits{Steps: 3000, LiveUnits: 6000}) // counted now and then
 	if err != nil {
 		t.Fatalf("%s: %v", src, err)
 	}
