@@ -7,7 +7,7 @@ import "github.com/gcrun/gcrun/coreform"
 // the rest of the library. (spec LANG-NAT)
 func CoreNatives() []Native {
 	var all []Native
-	for _, table := range [][]Native{protocolNatives, messageNatives, contractNatives, effectNatives} {
+	for _, table := range [][]Native{protocolNatives, functionNatives, messageNatives, contractNatives, effectNatives} {
 		all = append(all, table...)
 	}
 	return all
@@ -40,6 +40,12 @@ var protocolNatives = []Native{
 	{Name: "core/protocol::unerror", Arity: 1, Errors: anyError, Fn: func(_ *Call, a []Value) Value {
 		p, _ := IsError(a[0])
 		return p
+	}},
+}
+
+var functionNatives = []Native{
+	{Name: "core/function::is?", Arity: 1, Errors: anyError, Fn: func(_ *Call, a []Value) Value {
+		return coreform.Bool(isFn(a[0]))
 	}},
 }
 
