@@ -73,7 +73,7 @@ func newAnalysis(forms []coreform.Node, lib *kernel.Library, r *report) (*analys
 // findLibrary finds the values of the library's definitions.
 func (a *analysis) findLibrary(lib *kernel.Library) error {
 	var written []kernel.Description
-	for _, name := range a.names {
+	for _, name := range lib.DefinitionNames() {
 		d, ok := lib.Describe(name)
 		a.libUses[name] = &uses{}
 		switch {
@@ -97,6 +97,11 @@ func (a *analysis) findLibrary(lib *kernel.Library) error {
 	})
 	for _, f := range a.functions {
 		f.library = true
+	}
+	for name := range a.library {
+		if kernel.IsPrivate(name) { // modules do not see it
+			delete(a.library, name)
+		}
 	}
 	return nil
 }

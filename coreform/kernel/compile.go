@@ -180,7 +180,7 @@ func (f *fnState) resolve(name string) (opcode, int32) {
 	}
 	u := f.unit
 	at, inModule := u.names[name]
-	d := u.lib.find(name)
+	d := u.find(name)
 	if !inModule && d == nil && strings.HasPrefix(name, ":") {
 		return opConst, f.constant(coreform.Sym(name))
 	}
@@ -236,7 +236,7 @@ func (u *unit) cell(name string) int {
 	if !ok {
 		at = len(u.cells)
 		u.names[name] = at
-		u.cells = append(u.cells, cell{name: name, fallback: u.lib.find(name)})
+		u.cells = append(u.cells, cell{name: name, fallback: u.find(name)})
 	}
 	return at
 }

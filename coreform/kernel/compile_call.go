@@ -113,7 +113,7 @@ func (f *fnState) libraryName(name string) *definition {
 	if _, ok := f.unit.names[name]; ok {
 		return nil
 	}
-	return f.unit.lib.find(name)
+	return f.unit.find(name)
 }
 
 func (f *fnState) inlineCall(p *proto, n coreform.Node, args []coreform.Node, tail bool) error {

@@ -66,7 +66,7 @@ func (u *unit) decide() grain {
 
 // nameHash is what a name of the module or library stands for in a hash.
 func (u *unit) nameHash(name string) digest.Digest {
-	switch w, d := u.defs[name], u.lib.find(name); {
+	switch w, d := u.defs[name], u.find(name); {
 	case w != nil && u.decide() == grainModule:
 		return codeDomain.Sum([]byte{tagModule}, u.hash[:], []byte(name))
 	case w != nil:

@@ -28,7 +28,7 @@ type Description struct {
 func (d Description) Constant() bool { return !d.Native && d.Expr.End == 0 }
 
 // Describe returns what is known of a library definition, and false for a name
-// the library does not define. It compiles nothing, does not follow aliases,
+// the library does not define, private ones included. It compiles nothing, does not follow aliases,
 // and is safe for concurrent use.
 func (l *Library) Describe(name string) (Description, bool) {
 	d := l.find(name)

@@ -2,7 +2,9 @@ package kernel
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gcrun/gcrun/coreform"
@@ -119,20 +121,19 @@ func (l *Library) add(d *definition) error {
 	return nil
 }
 
-// Names returns the names the library defines, sorted.
+// Names returns the names a program can use, sorted.
 func (l *Library) Names() []string {
-	names := make([]string, 0, len(l.defs))
-	for n := range l.defs {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names
+	return slices.DeleteFunc(l.DefinitionNames(), IsPrivate)
 }
+
+// DefinitionNames returns all names the library defines, private ones included,
+// sorted.
+func (l *Library) DefinitionNames() []string { return slices.Sorted(maps.Keys(l.defs)) }
 
 // Check compiles every definition and returns the first error, or an unbound
 // name. Tests call it; running programs compile what they use.
 func (l *Library) Check() error {
-	for _, name := range l.Names() {
+	for _, name := range l.DefinitionNames() {
 		d := l.defs[name]
 		if _, err := d.load(); err != nil {
 			return fmt.Errorf("library definition %s: %w", name, err)
@@ -150,6 +151,19 @@ func (l *Library) find(name string) *definition {
 	}
 	return l.defs[name]
 }
+
+// find returns the library definition that a name means in the unit's code.
+// Programs do not see private ones.
+func (u *unit) find(name string) *definition {
+	if !u.library && IsPrivate(name) {
+		return nil
+	}
+	return u.lib.find(name)
+}
+
+// IsPrivate reports whether a name of the library is for the library only: those
+// with % after the family are parts of others.
+func IsPrivate(name string) bool { return strings.Contains(name, "::%") }
 
 // load compiles the definition once and returns its value.
 func (d *definition) load() (Value, error) {

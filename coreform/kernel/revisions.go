@@ -37,7 +37,7 @@ func (l *Library) Revisions() ([]Revision, error) {
 		u.define(name, d.expr.Term, refs)
 	}
 	out := make([]Revision, 0, len(l.defs))
-	for _, name := range l.Names() {
+	for _, name := range l.DefinitionNames() {
 		r := Revision{Name: name, Revision: l.defs[name].revision()}
 		if u.defs[name] != nil {
 			r.Meaning = u.nameHash(name)

@@ -10,6 +10,14 @@ import (
 var (
 	//go:embed core.gc
 	coreSource string
+	//go:embed list.gc
+	listSource string
+	//go:embed vec.gc
+	vecSource string
+	//go:embed map.gc
+	mapSource string
+	//go:embed effect.gc
+	effectSource string
 	//go:embed fs.gc
 	fsSource string
 	//go:embed sys.gc
@@ -31,11 +39,11 @@ var Library = sync.OnceValue(newLibrary)
 
 func newLibrary() *kernel.Library {
 	natives := append(kernel.CoreNatives(), kernel.AskNative())
-	for _, table := range [][]kernel.Native{errorNatives, textNatives, stringNatives, jsonNatives} {
+	for _, table := range [][]kernel.Native{errorNatives, textNatives, containerNatives, stringNatives, jsonNatives} {
 		natives = append(natives, table...)
 	}
 	constants := []kernel.Constant{{Name: "core/contract::genesis", Value: kernel.Genesis()}}
-	lib, err := kernel.NewLibrary(natives, constants, revisions, coreSource, fsSource, sysSource)
+	lib, err := kernel.NewLibrary(natives, constants, revisions, coreSource, listSource, vecSource, mapSource, effectSource, fsSource, sysSource)
 	if err != nil {
 		panic("BUG: prelude: " + err.Error()) // the sources are part of this package and tested
 	}
