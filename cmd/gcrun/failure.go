@@ -33,7 +33,7 @@ type failure struct {
 	offset  int64 // byte offset, -1 if unknown
 	key     string
 	hint    string
-	text    string // source line
+	text    string     // source line
 	stack   []*failure // calls around the place, innermost first; message is the definition
 	also    []*failure // further problems of the same input
 }
