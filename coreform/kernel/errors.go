@@ -18,6 +18,8 @@ var errorText = map[string]string{
 	"core/parse/int":        "the text has an invalid integer",
 	"core/parse/depth":      "the text nests too deep",
 	"core/parse/size":       "the text is too long",
+	"core/parse/duplicate":  "the text has an object with two members of one name",
+	"core/parse/number":     "the text has a number that is out of range",
 
 	"core/resource-exhausted": "the term is too deep or too large for this",
 }
