@@ -3,6 +3,7 @@ package ops
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gcrun/gcrun/coreform"
 )
@@ -118,17 +119,17 @@ func Codes() []Code {
 	return out
 }
 
-var codeByName = func() map[string]*Code {
+var codeByName = sync.OnceValue(func() map[string]*Code {
 	m := make(map[string]*Code, len(codes))
 	for i := range codes {
 		m[codes[i].Name] = &codes[i]
 	}
 	return m
-}()
+})
 
 // LookupCode returns the description of a code.
 func LookupCode(name string) (Code, bool) {
-	if c, ok := codeByName[name]; ok {
+	if c, ok := codeByName()[name]; ok {
 		return *c, true
 	}
 	return Code{}, false
@@ -140,7 +141,7 @@ func LookupCode(name string) (Code, bool) {
 // errors the language itself makes. context must be a term. A code that is not
 // in the table is a bug of gcrun and panics. (spec/errors.md ERR-1)
 func ErrorPayload(code, op string, context coreform.Value) coreform.Value {
-	c, ok := codeByName[code]
+	c, ok := codeByName()[code]
 	if !ok {
 		panic("gcrun bug: error code not in the table: " + code)
 	}

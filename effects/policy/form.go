@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gcrun/gcrun/internal/digest"
 	"github.com/gcrun/gcrun/internal/unicode17"
@@ -71,14 +72,14 @@ func enumForm(values ...string) form {
 
 const maxLabel = 64
 
-var labelRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var labelRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 func labelForm(d *document, at *node, raw any) (any, bool) {
 	s, ok := raw.(string)
 	switch {
 	case !ok:
 		return wrong(d, at, "a text", "write it in quotes")
-	case !labelRE.MatchString(s):
+	case !labelRE().MatchString(s):
 		return unfit(d, at, `write a short name such as "data"`, `may have letters, digits, ".", "_" and "-", at most 64, and begins with a letter or digit`)
 	}
 	return s, true
@@ -128,7 +129,7 @@ var inlineUnit = unit{byteUnit.want, `"4KiB"`, byteUnit.names, byteUnit.factors,
 var timeUnit = unit{"a number of milliseconds", `"30s"`, "ms, s, m and h",
 	map[string]int64{"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}, maxDurationMs}
 
-var quantityRE = regexp.MustCompile(`^(0|[1-9][0-9]*)([A-Za-z]+)$`)
+var quantityRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(0|[1-9][0-9]*)([A-Za-z]+)$`) })
 
 func sizeForm(d *document, at *node, raw any) (any, bool)     { return byteUnit.read(d, at, raw) }
 func inlineForm(d *document, at *node, raw any) (any, bool)   { return inlineUnit.read(d, at, raw) }
@@ -140,7 +141,7 @@ func (u *unit) read(d *document, at *node, raw any) (any, bool) {
 	n, ok := raw.(int64)
 	if !ok {
 		s, isText := raw.(string)
-		m := quantityRE.FindStringSubmatch(s)
+		m := quantityRE().FindStringSubmatch(s)
 		switch {
 		case !isText:
 			return wrong(d, at, u.want+", or a text such as "+u.example, "write a number without quotes, or "+u.example)

@@ -92,7 +92,7 @@ func FuzzFlags(f *testing.F) {
 		if strings.Contains(a.Dir, "/") && !insideDir(a.Dir) && strings.Contains(text(t, p), "base-dir") {
 			t.Errorf("%q: %s", s, text(t, p))
 		}
-		if l := labelOf(a.Dir); a.Dir != "" && !labelRE.MatchString(l) {
+		if l := labelOf(a.Dir); a.Dir != "" && !labelRE().MatchString(l) {
 			t.Errorf("%q: label %q", a.Dir, l)
 		}
 		var names []string

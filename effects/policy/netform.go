@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gcrun/gcrun/effects/ops"
 )
@@ -44,7 +45,7 @@ func hostProblem(s string) string {
 		return "has a port that is not a number from 1 to 65535"
 	}
 	if strings.HasPrefix(name, "[") {
-		if !ipv6RE.MatchString(name) {
+		if !ipv6RE().MatchString(name) {
 			return "is not an IPv6 address in brackets"
 		}
 		return ""
@@ -75,8 +76,8 @@ func validPort(s string) bool {
 }
 
 var (
-	ipv6RE  = regexp.MustCompile(`^\[[0-9a-f:]*:[0-9a-f:]*:[0-9a-f:.]*\]$`)
-	labelOK = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$`)
+	ipv6RE  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[[0-9a-f:]*:[0-9a-f:]*:[0-9a-f:.]*\]$`) })
+	labelOK = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$`) })
 )
 
 // validHostName accepts names of labels and IPv4 addresses of four decimal
@@ -85,7 +86,7 @@ var (
 func validHostName(s string) bool {
 	labels := strings.Split(s, ".")
 	for _, l := range labels {
-		if !labelOK.MatchString(l) {
+		if !labelOK().MatchString(l) {
 			return false
 		}
 	}
@@ -113,11 +114,11 @@ func validOctets(labels []string) bool {
 	return true
 }
 
-var methodRE = regexp.MustCompile(`^[A-Z-]{1,32}$`)
+var methodRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z-]{1,32}$`) })
 
 func methodForm(d *document, at *node, raw any) (any, bool) {
 	v, ok := textForm(d, at, raw)
-	if s, _ := v.(string); ok && !methodRE.MatchString(s) {
+	if s, _ := v.(string); ok && !methodRE().MatchString(s) {
 		return unfit(d, at, `write it like "GET"`, "is not a method in upper-case letters")
 	}
 	return v, ok
@@ -140,11 +141,11 @@ func varForm(d *document, at *node, raw any) (any, bool) {
 	return v, ok
 }
 
-var algorithmRE = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+var algorithmRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`) })
 
 func algorithmForm(d *document, at *node, raw any) (any, bool) {
 	v, ok := textForm(d, at, raw)
-	if s, _ := v.(string); ok && !algorithmRE.MatchString(s) {
+	if s, _ := v.(string); ok && !algorithmRE().MatchString(s) {
 		return unfit(d, at, `write it like "ed25519"`, "is not the name of an algorithm in lower case")
 	}
 	return v, ok

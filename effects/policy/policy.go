@@ -158,7 +158,7 @@ func labelOf(dir string) string {
 	base := dir[strings.LastIndexAny(strings.TrimRight(dir, `/\`), `/\`)+1:]
 	base = strings.TrimRight(base, `/\`)
 	label := strings.Map(func(r rune) rune {
-		if r < 0x80 && labelRE.MatchString("a"+string(r)) {
+		if r < 0x80 && labelRE().MatchString("a"+string(r)) {
 			return r
 		}
 		return '_'

@@ -258,7 +258,7 @@ func TestFlagLabels(t *testing.T) {
 		"C:data": "C_data", "//": "dir", "/srv/a\nb": "a_b",
 	} {
 		got := labelOf(dir)
-		if got != want || !labelRE.MatchString(got) {
+		if got != want || !labelRE().MatchString(got) {
 			t.Errorf("%q: %q, want %q", dir, got, want)
 		}
 		if insideDir(dir) {
