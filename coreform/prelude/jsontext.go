@@ -31,13 +31,8 @@ func (t *jsonText) literal(word string, kind int) (jsonEvent, *jsonFault) {
 	return jsonEvent{kind: kind, start: start, end: t.pos}, nil
 }
 
-// plainInString marks the bytes that stand for themselves in a string.
-var plainInString = func() (t [256]bool) {
-	for c := range t {
-		t[c] = c >= ' ' && c != '"' && c != '\\'
-	}
-	return t
-}()
+// plainInString reports whether a byte stands for itself in a string.
+func plainInString(c byte) bool { return c >= ' ' && c != '"' && c != '\\' }
 
 // str scans the string that begins here.
 func (t *jsonText) str(kind int) (jsonEvent, *jsonFault) {
@@ -45,7 +40,7 @@ func (t *jsonText) str(kind int) (jsonEvent, *jsonFault) {
 	for i := start + 1; i < len(t.src); {
 		c := t.src[i]
 		switch {
-		case plainInString[c]:
+		case plainInString(c):
 			i++
 		case c == '"':
 			t.pos = i + 1

@@ -31,7 +31,7 @@ func (p *jsonPrinter) quoted(s string) {
 	p.text(`"`)
 	plain := 0
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; !plainInString[c] {
+		if c := s[i]; !plainInString(c) {
 			p.text(s[plain:i])
 			p.text(jsonEscape(c))
 			plain = i + 1
