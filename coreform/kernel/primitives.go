@@ -195,7 +195,7 @@ func intToStr(c *Call, a []Value) Value {
 // time quadratic in its words.
 func (c *Call) decimalText(n *big.Int, scale int) Value {
 	l := limbs(n)
-	digits := int64(n.BitLen())*1233>>12 + 1 // not less than there are
+	digits := int64(n.BitLen())*30_103/100_000 + 1 // not less than there are: log₁₀ 2 is a little less
 	if !c.WorkSteps(l*l/8) || !c.Alloc(TextUnits(digits+int64(scale)+3)) {
 		return Value{}
 	}

@@ -177,7 +177,7 @@ func runCase(src string, limits kernel.Limits) (got string, steps int64) {
 //
 // spec: LANG-FORM-1, LANG-FORM-2, LANG-FORM-3, LANG-FORM-4, LANG-EVAL-1, LANG-EVAL-2, LANG-EVAL-4, LANG-EVAL-5
 // spec: LANG-VAL-1, LANG-VAL-2, LANG-VAL-3, LANG-VAL-4, LANG-ERR-1, LANG-ERR-2, LANG-ERR-3, LANG-STEP-1, LANG-STEP-2
-// spec: LANG-PRIM-1, LANG-PRIM-2, LANG-PRIM-3, LANG-DEC-1, LANG-NAT-1, LANG-LIB-1, LANG-LIB-2
+// spec: LANG-PRIM-1, LANG-PRIM-2, LANG-PRIM-3, LANG-DEC-1, LANG-NAT-1, LANG-LIB-1, LANG-LIB-2, LANG-LIB-4
 func TestLanguage(t *testing.T) {
 	cases := readCases(t)
 	if len(cases) < 250 {
