@@ -10,15 +10,7 @@ import (
 // containerNatives are functions on terms and maps that CoreForm could only write
 // with more work than they need.
 var containerNatives = []kernel.Native{
-	{Name: "core/term::compare", Arity: 2, Fn: func(c *kernel.Call, a []Value) Value {
-		if !a[0].IsTerm() || !a[1].IsTerm() {
-			return c.TypeError()
-		}
-		if !c.TermWork(a[0], 1) || !c.TermWork(a[1], 1) {
-			return Value{}
-		}
-		return coreform.Int(int64(coreform.Compare(a[0], a[1])))
-	}},
+	{Name: "core/term::compare", Arity: 2, Fn: termCompare},
 	{Name: "core/map::has?", Arity: 2, Fn: func(c *kernel.Call, a []Value) Value {
 		m, failed, ok := mapAndKey(c, a)
 		if !ok {

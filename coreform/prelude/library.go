@@ -22,7 +22,16 @@ var (
 	fsSource string
 	//go:embed sys.gc
 	sysSource string
+	//go:embed data.gc
+	dataSource string
+	//go:embed task.gc
+	taskSource string
 )
+
+// sources are the definitions in CoreForm. An alias stands behind what it means.
+func sources() []string {
+	return []string{coreSource, listSource, vecSource, mapSource, effectSource, fsSource, sysSource, dataSource, taskSource}
+}
 
 // revisions has the semantic revisions of definitions in CoreForm that are not 1.
 // A definition that can give another result than before for the same arguments
@@ -43,7 +52,7 @@ func newLibrary() *kernel.Library {
 		natives = append(natives, table...)
 	}
 	constants := []kernel.Constant{{Name: "core/contract::genesis", Value: kernel.Genesis()}}
-	lib, err := kernel.NewLibrary(natives, constants, revisions, coreSource, listSource, vecSource, mapSource, effectSource, fsSource, sysSource)
+	lib, err := kernel.NewLibrary(natives, constants, revisions, sources()...)
 	if err != nil {
 		panic("BUG: prelude: " + err.Error()) // the sources are part of this package and tested
 	}
