@@ -174,7 +174,7 @@ log alone replays the run, on another machine, with the files gone.`,
 	root.PersistentFlags().BoolVar(&a.asJSON, "json", false, "print one JSON object on stdout")
 	root.PersistentFlags().BoolVar(&a.quiet, "quiet", false, "no notes on stderr, only errors")
 	root.AddCommand(a.recordCommand(), a.replayCommand(), a.evalCommand(), a.checkCommand(), a.fmtCommand(), a.hashCommand(),
-		a.canonCommand(), a.logCommand(), a.versionCommand())
+		a.canonCommand(), a.logCommand(), a.docCommand(), a.versionCommand())
 	root.SetHelpCommand(helpCommand(root))
 	return root
 }
