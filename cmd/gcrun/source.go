@@ -28,46 +28,6 @@ func (a *app) canonicalForms(name string) ([]coreform.Value, error) {
 	return coreform.Terms(nodes), nil
 }
 
-func (a *app) fmtCommand() *cobra.Command {
-	var canonical bool
-	cmd := &cobra.Command{
-		Use: "fmt --canonical FILE… | fmt -", Short: "Print the canonical text of sources",
-		Long: `Print the canonical text of modules: the bytes that gcrun hash hashes. Laying out
-sources with their comments kept is not part of this version.`,
-		Example: "  gcrun fmt --canonical prog.gc\n  gcrun fmt - < prog.gc",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: verb(func(_ context.Context, args []string) error {
-			if !canonical && (len(args) != 1 || args[0] != "-") {
-				return usage("fmt lays out canonical text only in this version: say --canonical, or give - for standard input")
-			}
-			files := []any{}
-			for _, name := range args {
-				forms, err := a.canonicalForms(name)
-				if err != nil {
-					return err
-				}
-				text, err := coreform.PrintModule(forms, coreform.Limits{})
-				if err != nil {
-					return tooLong(name, err)
-				}
-				if a.asJSON {
-					files = append(files, map[string]any{"file": jsonText(name), "text": string(text)})
-					continue
-				}
-				if _, err := a.stdout.Write(text); err != nil {
-					return hostFailure("", err)
-				}
-			}
-			if a.asJSON {
-				a.printJSON(map[string]any{"kind": "gcrun/fmt/1", "ok": true, "files": files})
-			}
-			return nil
-		}),
-	}
-	cmd.Flags().BoolVar(&canonical, "canonical", false, "print canonical text")
-	return cmd
-}
-
 func tooLong(name string, err error) error {
 	return &failure{exit: exitInput, code: "core/resource-exhausted", file: name, message: err.Error(), offset: -1,
 		hint: "split the module; canonical text grows with how deep calls nest"}

@@ -43,8 +43,9 @@ var table = map[string]layer{
 	"fspolicy":           {level: 1},
 	"internal/castore":   {level: 1},
 
-	"effects/guest": {level: 2, pure: true},
-	"effects/ops":   {level: 2, pure: true},
+	"coreform/format": {level: 2, pure: true},
+	"effects/guest":   {level: 2, pure: true},
+	"effects/ops":     {level: 2, pure: true},
 
 	"coreform/kernel": {level: 3, pure: true},
 	"effects/policy":  {level: 3, pure: true},
