@@ -135,8 +135,8 @@ func TestCompareIsTheOrderOfTerms(t *testing.T) {
 			t.Fatalf("%s: %s %v, want %d and %+v", back, show(w), err, -want, p.Usage())
 		}
 	})
-	if equal < 10 {
-		t.Errorf("only %d equal terms", equal)
+	if equal == 0 {
+		t.Error("no two terms were equal")
 	}
 }
 
