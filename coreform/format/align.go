@@ -10,7 +10,7 @@ type mark struct {
 	kind   commentKind
 }
 
-// alignWidth is the last column of code that has its comment in a column with
+// alignWidth is where code ends too far right to have its comment in a column with
 // others. Only so much is put before a comment, whatever its neighbours are.
 const alignWidth = 60
 

@@ -97,6 +97,18 @@ func TestResultIsBounded(t *testing.T) {
 	}
 }
 
+// spec: FMT-LINE-4
+func TestIndentationEnds(t *testing.T) {
+	out := laws(t, []byte(shapes["deep"](900)), coreform.Limits{})
+	most := 0
+	for line := range strings.Lines(string(out)) {
+		most = max(most, len(line)-len(strings.TrimLeft(line, " ")))
+	}
+	if most != 80 {
+		t.Errorf("indentation goes to %d", most)
+	}
+}
+
 // The recursion goes as deep as the limit on depth and needs little stack there.
 //
 // spec: FMT-LAW-4

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
@@ -66,7 +67,9 @@ func TestShippedSources(t *testing.T) {
 			t.Errorf("%s: another module hash", filepath.Base(path))
 		}
 		for i, line := range bytes.Split(out, []byte("\n")) {
-			if line, _, _ = bytes.Cut(line, []byte(" ;")); len([]rune(string(line))) > 80 && line[0] != ';' {
+			code, _, _ := bytes.Cut(line, []byte(" ;"))
+			wide := utf8.RuneCount(code) > 80 && code[0] != ';'
+			if wide && !bytes.ContainsRune(code, '"') { // a text may be longer than a line
 				t.Errorf("%s:%d: %q", filepath.Base(path), i+1, line)
 			}
 		}
