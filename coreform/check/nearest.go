@@ -7,6 +7,7 @@ import (
 
 	"github.com/gcrun/gcrun/coreform"
 	"github.com/gcrun/gcrun/effects/ops"
+	"github.com/gcrun/gcrun/internal/spelling"
 )
 
 // unbound reports a name that means nothing. (spec CHK-NAME-1)
@@ -79,35 +80,9 @@ func (a *analysis) nearest(name string, known []string) string {
 		if a.nearness += len(k) * len(name); a.nearness > maxComparisons {
 			return best
 		}
-		if d := distance(name, k); d < limit {
+		if d := spelling.Distance(name, k, limit); d < limit {
 			best, limit = k, d
 		}
 	}
 	return best
-}
-
-// distance is the number of edits between two names: characters put in, left
-// out, replaced, or swapped with their neighbour.
-func distance(a, b string) int {
-	before := make([]int, len(b)+1)
-	last := make([]int, len(b)+1)
-	row := make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := 1
-			if a[i-1] == b[j-1] {
-				change = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+change)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }

@@ -7,7 +7,7 @@ import "github.com/gcrun/gcrun/coreform"
 // the rest of the library. (spec LANG-NAT)
 func CoreNatives() []Native {
 	var all []Native
-	for _, table := range [][]Native{protocolNatives, functionNatives, messageNatives, contractNatives, effectNatives} {
+	for _, table := range [][]Native{protocolNatives, functionNatives, termNatives, messageNatives, contractNatives, effectNatives} {
 		all = append(all, table...)
 	}
 	return all

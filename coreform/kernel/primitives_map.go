@@ -137,7 +137,7 @@ func mapFromEntries(c *Call, a []Value) Value {
 		es = append(es, coreform.Entry{Key: e.At(0), Value: e.At(1)})
 	}
 	m := coreform.MapOf(es...)
-	if made, _ := m.AsMap(); !c.LenLimit("map-len", int64(made.Len())) {
+	if made, _ := m.AsMap(); !c.m.lenLimit("map-len", int64(made.Len()), c.m.limits.MapLen) {
 		return Value{}
 	}
 	return m

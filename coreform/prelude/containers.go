@@ -7,10 +7,9 @@ import (
 	"github.com/gcrun/gcrun/coreform/kernel"
 )
 
-// containerNatives are functions on terms and maps that CoreForm could only write
+// containerNatives are functions on maps that CoreForm could only write
 // with more work than they need.
 var containerNatives = []kernel.Native{
-	{Name: "core/term::compare", Arity: 2, Fn: termCompare},
 	{Name: "core/map::has?", Arity: 2, Fn: func(c *kernel.Call, a []Value) Value {
 		m, failed, ok := mapAndKey(c, a)
 		if !ok {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gcrun/gcrun/internal/spelling"
 )
 
 // Severity tells what keeps a policy from loading from what does not.
@@ -90,39 +92,11 @@ func nearest(s string, known []string) string {
 	}
 	best, bestD := "", max(1, len(s)/3)+1
 	for _, k := range known {
-		if d := distance(s, k, bestD); d < bestD {
+		if d := spelling.Distance(s, k, bestD); d < bestD {
 			best, bestD = k, d
 		}
 	}
 	return best
-}
-
-// distance is the number of edits (a swap of neighbours counts one) between two
-// names, or limit if that is not less.
-func distance(a, b string, limit int) int {
-	if len(a) > 200 || len(b) > 200 || len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
-	for j := range rows[1] {
-		rows[1][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		before, last, row := rows[0], rows[1], rows[2]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := 1
-			if a[i-1] == b[j-1] {
-				change = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+change)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		rows = [3][]int{last, row, before}
-	}
-	return min(rows[1][len(b)], limit)
 }
 
 func didYouMean(s string, known []string, otherwise string) string {

@@ -35,6 +35,7 @@ var table = map[string]layer{
 	"internal/atomicfile": {level: 0},
 	"internal/digest":     {level: 0},
 	"internal/escape":     {level: 0},
+	"internal/spelling":   {level: 0},
 	"internal/unicode17":  {level: 0},
 
 	"coreform":           {level: 1, pure: true},

@@ -1,11 +1,13 @@
-package prelude
+package kernel
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/gcrun/gcrun/coreform"
-	"github.com/gcrun/gcrun/coreform/kernel"
 )
+
+var termNatives = []Native{{Name: "core/term::compare", Arity: 2, Fn: termCompare}}
 
 // comparison orders two terms as coreform.Compare does and charges for what it
 // has compared until the answer is known: ⌊bytes/64⌋ + ⌊nodes/8⌋ steps, of two
@@ -13,9 +15,8 @@ import (
 // because what is shared must not be observable; a term that shares its parts
 // and is larger as a tree than in memory ends in the step limit.
 type comparison struct {
-	c            *kernel.Call
-	stack        []side // what is left to compare, the next on top
-	bytes, nodes int64  // not yet charged
+	meter
+	stack []side // what is left to compare, the next on top
 }
 
 // side is a pair of values, or two containers with what is compared next.
@@ -26,15 +27,12 @@ type side struct {
 	opened bool
 }
 
-// compareBatch is how many nodes may go uncharged for a while.
-const compareBatch = 1 << 12
-
 // termCompare is core/term::compare.
-func termCompare(c *kernel.Call, a []Value) Value {
+func termCompare(c *Call, a []Value) Value {
 	if !a[0].IsTerm() || !a[1].IsTerm() {
 		return c.TypeError()
 	}
-	w := comparison{c: c, stack: []side{{a: a[0], b: a[1]}}}
+	w := comparison{meter: meter{c: c, factor: 1}, stack: []side{{a: a[0], b: a[1]}}}
 	order := 0
 	for order == 0 && len(w.stack) > 0 {
 		var ok bool
@@ -46,20 +44,6 @@ func termCompare(c *kernel.Call, a []Value) Value {
 		return Value{}
 	}
 	return coreform.Int(int64(order))
-}
-
-// add notes one node of that many bytes; it charges before they are looked at.
-func (w *comparison) add(bytes int64) bool {
-	w.nodes++
-	w.bytes += bytes
-	return (w.nodes < compareBatch && w.bytes < 64*compareBatch) || w.flush()
-}
-
-// flush charges whole steps and keeps the rest.
-func (w *comparison) flush() bool {
-	steps := w.bytes/64 + w.nodes/8
-	w.bytes, w.nodes = w.bytes%64, w.nodes%8
-	return w.c.WorkSteps(steps) && !w.c.Interrupted()
 }
 
 // step compares what is on top of the stack, or opens it. It reports false when
@@ -100,7 +84,7 @@ func (w *comparison) step() (order int, ok bool) {
 	if kind == coreform.KindStr { // no more than what is charged, nor is it put in one piece
 		n := min(a.StrLen(), b.StrLen())
 		if order = strings.Compare(a.StrPart(0, n), b.StrPart(0, n)); order == 0 {
-			order = sign(a.StrLen() - b.StrLen())
+			order = cmp.Compare(a.StrLen(), b.StrLen())
 		}
 		return order, true
 	}
@@ -132,7 +116,7 @@ func (w *comparison) next(top *side) int {
 			return 0
 		}
 		w.stack = w.stack[:len(w.stack)-1]
-		return sign(x.Len() - y.Len())
+		return cmp.Compare(x.Len(), y.Len())
 	}
 	if len(top.ea) > 0 && len(top.eb) > 0 {
 		x, y := top.ea[0], top.eb[0]
@@ -143,35 +127,5 @@ func (w *comparison) next(top *side) int {
 	x, _ := top.a.AsMap()
 	y, _ := top.b.AsMap()
 	w.stack = w.stack[:len(w.stack)-1]
-	return sign(x.Len() - y.Len())
-}
-
-func sign(n int) int {
-	switch {
-	case n < 0:
-		return -1
-	case n > 0:
-		return 1
-	}
-	return 0
-}
-
-// atomBytes is the size of an atom's content for charging.
-func atomBytes(v Value) int64 {
-	switch v.Kind() {
-	case coreform.KindStr:
-		return int64(v.StrLen())
-	case coreform.KindSym:
-		s, _ := v.AsSym()
-		return int64(len(s))
-	case coreform.KindBytes:
-		b, _ := v.AsBytes()
-		return b.Len()
-	case coreform.KindInt:
-		if _, small := v.AsInt64(); !small {
-			n, _ := v.AsBigInt()
-			return int64(n.BitLen()+63) / 64 * 8
-		}
-	}
-	return 0
+	return cmp.Compare(x.Len(), y.Len())
 }
